@@ -98,7 +98,7 @@ LIMITS = {
     "/api/sessions/{id}/file-content": 4 * LIMIT,
 }
 
-HOOKS = ("/api/hook-event", "/api/status-telemetry")
+HOOKS = ("/api/hook-event", "/api/hook-event/decision", "/api/status-telemetry")
 WEBSOCKET = "/ws/"
 STREAM = "/api/events"
 

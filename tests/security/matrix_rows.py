@@ -201,6 +201,9 @@ ROWS: dict[str, MatrixRow] = {
     "POST /api/hook-event": MatrixRow(
         access="hook", body={"event": "stop", "sessionId": SESSION, "data": {}}, foreign=404
     ),
+    "POST /api/hook-event/decision": MatrixRow(
+        access="hook", body={"sessionId": SESSION, "data": {}}, foreign=404
+    ),
     "POST /api/status-telemetry": MatrixRow(
         access="hook", body={"sessionId": SESSION, "data": {}}, foreign=404
     ),

@@ -34,6 +34,7 @@ UNITS: list[Any] = [[], {}, {"x": 0}, {"x": {}}, "\0", "", 0, 0.5]
 
 BIGGER = {
     "POST /api/hook-event",
+    "POST /api/hook-event/decision",
     "POST /api/cron/jobs",
     "POST /api/cron/preview",
     "PUT /api/cron/jobs/{id}",

@@ -15,7 +15,9 @@ from attrs import frozen
 from tests.security.matrix_rows import ROWS
 from tservice.core.kernel.scopes import Scope
 
-HOOK_OPERATIONS = frozenset({"POST /api/hook-event", "POST /api/status-telemetry"})
+HOOK_OPERATIONS = frozenset(
+    {"POST /api/hook-event", "POST /api/hook-event/decision", "POST /api/status-telemetry"}
+)
 """Operations for hooks.  Any program in a pane can call them, because it can read the hook secret.
 """
 
@@ -81,6 +83,7 @@ EFFECTS: Mapping[str, TokenEffects] = {
     **_list_effects(
         """
         POST /api/hook-event
+        POST /api/hook-event/decision
         POST /api/status-telemetry
         POST /api/webviews
         POST /api/webviews/probe

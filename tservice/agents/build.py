@@ -8,6 +8,8 @@ from attrs import frozen
 
 from tservice.agents.activity.agent_registry import AgentRegistry, AgentRegistryDependencies
 from tservice.agents.activity.input_gate import AgentGate
+from tservice.agents.channels.build import DecisionChannel, build_decision_channel
+from tservice.agents.channels.decision_script import build_dialog_hook
 from tservice.agents.foldertrust.preview import FolderTrustPreview
 from tservice.agents.foldertrust.routes import FolderTrustRoutes
 from tservice.agents.foldertrust.service import FolderTrust, TrustDependencies
@@ -45,6 +47,7 @@ class AgentServices:
     @ivar support: functions that the sessions need from the agents.
     @ivar workspace_hooks: writes hooks into new folders.
     @ivar trust: checks folders before agents start in them.
+    @ivar channel: gives agents answers that need no keys.
     """
 
     agents: AgentRegistry
@@ -53,6 +56,7 @@ class AgentServices:
     telemetry: TelemetryIntake
     workspace_hooks: WorkspaceHookWriter
     trust: FolderTrust
+    channel: DecisionChannel
 
 
 def build_agents(
@@ -64,26 +68,16 @@ def build_agents(
     homes = _find_transcript_homes(ground, clis)
     look = make_owner_runner(ground.worker_pools.files)
     proofs = PromptProofs(clock, homes, store.get_transcript_path, look)
-    agents = AgentRegistry(
-        AgentRegistryDependencies(
-            clock=clock,
-            hub=hub,
-            sessions=sessions,
-            clis=clis,
-            shells=PlainSources(clock, clis),
-            store=store,
-            places=ground.locations,
-            proofs=proofs,
-            files=ground.worker_pools.files,
-        )
-    )
+    agents = _build_registry(ground, clis, sessions, store, proofs)
     preparation, trust = _build_launch_preparation(ground, clis, sessions)
     hooks = HookIntake(clock, hub, sessions, clis, agents, store, proofs)
     telemetry = TelemetryIntake(clock, hub, sessions, store)
+    channel = build_decision_channel(ground, hooks, sessions)
 
     def close_agents() -> None:
         hooks.stop()
         telemetry.stop()
+        channel.close()
 
     def make_plan_usage(caller: Identity) -> object:
         """Return the plan usage of the service's own user; C{None} for callers with another OS
@@ -107,11 +101,35 @@ def build_agents(
             telemetry=telemetry,
             workspace_hooks=preparation,
             trust=trust,
+            channel=channel,
         ),
-        operations=collect_operations(HookRoutes(hooks, telemetry)),
+        operations=collect_operations(HookRoutes(hooks, telemetry, channel.decisions)),
         initial_state={"planUsage": make_plan_usage},
         on_account_removed=trust.forget_strangers,
         close=close_agents,
+    )
+
+
+def _build_registry(
+    ground: Runtime,
+    clis: ICliRegistry,
+    sessions: Callable[[], ISessions],
+    store: AgentStore,
+    proofs: PromptProofs,
+) -> AgentRegistry:
+    """Return the registry of the running agents."""
+    return AgentRegistry(
+        AgentRegistryDependencies(
+            clock=ground.reactor,
+            hub=ground.hub,
+            sessions=sessions,
+            clis=clis,
+            shells=PlainSources(ground.reactor, clis),
+            store=store,
+            places=ground.locations,
+            proofs=proofs,
+            files=ground.worker_pools.files,
+        )
     )
 
 
@@ -139,7 +157,9 @@ def _build_launch_preparation(
 ) -> tuple[HookPreparation, FolderTrust]:
     """Return the preparation of folders before an agent starts, and the check of their trust."""
     inside, files = ground.workspace_bounds.get_folder_limit, ground.worker_pools.files
-    hooks = HookPreparation(ground.settings, clis, sessions, ground.locations, files, inside)
+    hooks = HookPreparation(
+        ground.settings, clis, sessions, ground.locations, files, inside, build_dialog_hook()
+    )
     deps = TrustDependencies(
         settings=ground.settings,
         clis=clis,

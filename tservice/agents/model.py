@@ -91,6 +91,7 @@ class HookNotice:
     @ivar at: Unix milliseconds at which the event arrived.
     @ivar data: the values that L{reduce_data} keeps.
     @ivar source: the reason why the conversation started, for a C{session_start}.
+    @ivar own: the session's own agent reports the event, of a mode with hooks.
     @ivar subagent: a subagent reports the event.
     @ivar background: the number of tasks that run in parallel to the turns; C{None} if not
         reported.
@@ -101,6 +102,7 @@ class HookNotice:
     at: int
     data: Mapping[str, Any]
     source: str = ""
+    own: bool = False
     subagent: bool = False
     background: int | None = None
 

@@ -391,7 +391,7 @@ class HttpKernel:
 
     async def _run_handler(self, call: OperationCall) -> object:
         lasts = call.operation.style in (ResponseStyle.LONG_POLL, ResponseStyle.STREAM)
-        if lasts or call.operation.streams:
+        if lasts or call.operation.streams or call.operation.waits:
             return await self._parked.run_call(call)
         if call.operation.large(call.query):
             return await self._large.run_call(call)

@@ -66,6 +66,7 @@ class OperationFields(TypedDict, total=False):
     audit: AuditMode
     ends_access: bool
     streams: bool
+    waits: bool
     proxies_calls: bool
     creates_session: bool
     for_agent_itself: bool

@@ -148,6 +148,8 @@ class Operation:
         anything.
     @ivar streams: true if the handler reads a C{multipart/form-data} body from C{incoming} of
         L{OperationCall} while it arrives, up to C{body_limit}.
+    @ivar waits: true if a handler of another style than L{ResponseStyle.LONG_POLL} may wait for
+        minutes.
     @ivar proxies_calls: true if the handler only calls other operations for its caller.  Each call
         is authorized, so a session-bound token may use the operation.
     @ivar creates_session: true if the operation creates one session.  An agent's token may call it,
@@ -184,6 +186,7 @@ class Operation:
     audit: AuditMode | None = None
     ends_access: bool = False
     streams: bool = False
+    waits: bool = False
     proxies_calls: bool = False
     creates_session: bool = False
     for_agent_itself: bool = False

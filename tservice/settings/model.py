@@ -56,7 +56,7 @@ Folder = Annotated[str, StringConstraints(pattern=r"^(?:/[^\x00-\x1f\x7f]*)?$", 
 Language = Annotated[
     str, StringConstraints(pattern=r"^[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8})*$", max_length=35)
 ]
-MindModes = Annotated[
+Modes = Annotated[
     tuple[Mode, ...],
     Field(max_length=24, strict=False),
     FAIL_FAST,
@@ -204,7 +204,8 @@ class Settings(SettingsRecord):
     voice_settings: VoiceSettings = VoiceSettings()
     notification_preferences: NotificationPreferences = NotificationPreferences()
     read_my_mind_model: ModelName = ""
-    read_my_mind_modes: MindModes = ("primary",)
+    read_my_mind_modes: Modes = ("primary",)
+    agent_channels_off: Modes = ()
     review_prompt_template: ReviewTemplate = ""
     model_prices: Annotated[
         tuple[ModelPrice, ...], Field(strict=False, max_length=200), FAIL_FAST

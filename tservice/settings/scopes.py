@@ -38,6 +38,7 @@ SETTING_SCOPES: Mapping[str, Scope | None] = {
     "notificationPreferences": None,
     "readMyMindModel": None,
     "readMyMindModes": None,
+    "agentChannelsOff": None,
     "reviewPromptTemplate": None,
 }
 """Additional scopes that a token needs to change a setting, by the name of the setting.

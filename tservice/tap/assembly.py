@@ -111,15 +111,14 @@ class Application:
         )))  # fmt: skip
         models.bind_value(add(build_models(ground, clis=clis, sessions=sessions)))
         inbox = add(build_approvals(
-            ground, sessions=sessions, agents=agents, clis=clis, trust=inside.trust
+            ground, sessions=sessions, agents=agents, clis=clis, trust=inside.trust,
+            channel=inside.channel.answers,
         ))  # fmt: skip
         add(build_controls(ground, sessions=sessions, agents=agents, clis=clis))
         said = add(build_transcripts(ground, sessions=sessions, agents=agents, clis=clis))
         add(build_agent_limits(ground, sessions=sessions, agents=agents, transcripts=said))
-        add(build_waits(
-            ground, sessions=sessions, clis=clis, blocked=inbox.is_blocked,
-            typed=audit.record_typing
-        ))  # fmt: skip
+        add(build_waits(ground, sessions=sessions, clis=clis, blocked=inbox.is_blocked,
+                        typed=audit.record_typing))  # fmt: skip
         tunnel = add(build_tunnel(
             ground, local_url=lambda: listener().get_local_url(""),
             phone_url=lambda: find_phone_url(

@@ -133,7 +133,9 @@ class ClaudeCase(TmuxTestCase):
         self.sessions = self.build_sessions()
 
     def listen(self) -> None:
-        operations = collect_operations(HookRoutes(self.agents.hooks, self.agents.telemetry))
+        operations = collect_operations(
+            HookRoutes(self.agents.hooks, self.agents.telemetry, self.agents.channel.decisions)
+        )
         self.gate = SecretGate(self.secret)
         kernel = HttpKernel(operations, self.gate, NoPages(), NoSockets())
         site: Any = HttpSite(kernel, reactor)

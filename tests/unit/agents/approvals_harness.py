@@ -43,6 +43,7 @@ class ApprovalCase(AgentHarnessCase):
             self.machine.clis,
             self.machine.settings,
             folders,
+            self.agents.channel.answers,
         )
         self.approvals.start(self.machine.hub)
         self.addCleanup(self.approvals.stop)

@@ -75,6 +75,11 @@ class TsctlInboxTests(SynchronousTestCase):
         for does, argv, want in (
             (approve, ("approve", "one"), {"action": "approve"}),
             (deny, ("deny", "one"), {"action": "deny"}),
+            (
+                deny,
+                ("deny", "one", "--reason", "use mv"),
+                {"action": "deny", "reason": "use mv"},
+            ),
             (approve, ("approve", "one", "--option", "2"), {"action": "option", "option": 2}),
             (deny, ("deny", "one", "--text", "use mv"), {"action": "text", "text": "use mv"}),
         ):

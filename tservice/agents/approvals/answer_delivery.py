@@ -10,6 +10,7 @@ follows a key without a visible effect.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Protocol
 
 from attrs import evolve, frozen
 from twisted.internet.interfaces import IReactorTime
@@ -27,10 +28,11 @@ from tservice.agents.approvals.answer_steps import (
     is_same_page,
     next_step,
 )
+from tservice.agents.approvals.model import ApprovalItem
 from tservice.clis.interfaces import AnswerKeys
 from tservice.core.kernel.clock import wait_seconds
 from tservice.core.kernel.errors import ServiceError, make_conflict_error, make_failure_error
-from tservice.mux.interface import MuxError, MuxTimeout, PaneGone
+from tservice.mux.interface import IPane, MuxError, MuxTimeout, PaneGone
 from tservice.terminal.dialogs.dialog_kinds import DialogKind
 from tservice.terminal.dialogs.dialogs import AgentDialog
 
@@ -57,6 +59,26 @@ class AnswerOutcome:
 
     closed: bool
     dialog: AgentDialog | None
+
+
+class AnswerChannel(Protocol):
+    """Way to an agent that needs no keys."""
+
+    async def give_answer(
+        self,
+        item: ApprovalItem,
+        answer: DialogAnswer,
+        pane: IPane,
+        screen: AnswerScreen,
+        check_permission: Callable[[], object],
+    ) -> AnswerOutcome | None:
+        """Give the answer, and return the result; C{None} if it must be given by keys.
+
+        @param pane: the terminal in which the agent shows the dialog.
+        @param check_permission: called directly before the agent gets the answer.
+        @raise ServiceError: 409: a key in the terminal came at the same time; 422: the dialog did
+            not close, so the agent may or may not have taken the answer.
+        """
 
 
 class KeyIgnoredError(Exception):

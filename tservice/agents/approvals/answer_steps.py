@@ -41,12 +41,14 @@ class DialogAnswer:
         L{AnswerAction.OPTION}.
     @ivar text: the text to enter, for L{AnswerAction.TEXT}.
     @ivar expect_frame: hash of the dialog that the person saw; C{None} accepts the current dialog.
+    @ivar reason: the reason for the agent, for L{AnswerAction.DENY}.
     """
 
     action: AnswerAction
     options: tuple[int, ...] = ()
     text: str = ""
     expect_frame: str | None = None
+    reason: str | None = None
 
 
 @frozen(kw_only=True)
@@ -91,6 +93,7 @@ def parse_answer(
     options: tuple[int, ...] | None = None,
     text: str | None = None,
     expect_frame: str | None = None,
+    reason: str | None = None,
 ) -> DialogAnswer:
     """Return the answer, if exactly the fields of its action are given.
 
@@ -111,7 +114,17 @@ def parse_answer(
         raise make_field_error("options", "each only once, and at least one")
     if text is not None and not (1 <= len(text) <= TEXT_LENGTH and text.strip()):
         raise make_field_error("text", f"1 to {TEXT_LENGTH} characters, not blank")
-    return DialogAnswer(action=action, options=chosen, text=text or "", expect_frame=expect_frame)
+    if reason is not None and action is not AnswerAction.DENY:
+        raise make_field_error("reason", f"does not belong to action {action}")
+    if reason is not None and not (1 <= len(reason) <= TEXT_LENGTH and reason.strip()):
+        raise make_field_error("reason", f"1 to {TEXT_LENGTH} characters, not blank")
+    return DialogAnswer(
+        action=action,
+        options=chosen,
+        text=text or "",
+        expect_frame=expect_frame,
+        reason=reason,
+    )
 
 
 def check_answer(answer: DialogAnswer, dialog: AgentDialog) -> None:

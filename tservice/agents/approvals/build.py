@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tservice.agents.approvals.answer_delivery import AnswerChannel
 from tservice.agents.approvals.folders import FolderQuestionAnswerer
 from tservice.agents.approvals.inbox import ApprovalInbox
 from tservice.agents.approvals.routes import ApprovalRoutes
@@ -23,16 +24,18 @@ def build_approvals(
     agents: IAgents,
     clis: ICliRegistry,
     trust: FolderTrust,
+    channel: AnswerChannel,
 ) -> FeatureRegistration[ApprovalService]:
     """Return the feature of the approval inbox, whose items stay stored when it stops.
 
     @param trust: the check of working folders, which asks its questions in this inbox from now on.
+    @param channel: gives answers that need no keys.
     """
     inbox = ApprovalInbox(ground.reactor, ApprovalStore(ground.database), ground.hub)
     folders = FolderQuestionAnswerer(inbox, sessions, trust)
     trust.questions = folders.questions
     approvals = ApprovalService(
-        ground.reactor, inbox, sessions, agents, clis, ground.settings, folders
+        ground.reactor, inbox, sessions, agents, clis, ground.settings, folders, channel
     )
     return FeatureRegistration(
         name="approvals",

@@ -26,6 +26,17 @@ class AnswerBody(RequestBody):
     options: Annotated[tuple[Number, ...], Field(strict=False, max_length=MOST)] | None = None
     text: Annotated[str, Field(min_length=1, max_length=TEXT_LENGTH)] | None = None
     expect_frame: Annotated[str, Field(max_length=128)] | None = None
+    reason: (
+        Annotated[
+            str,
+            Field(
+                min_length=1,
+                max_length=TEXT_LENGTH,
+                description="For action deny: the reason, which the agent reads and continues with",
+            ),
+        ]
+        | None
+    ) = None
 
 
 class ApprovalListResponse(ResponseModel):
@@ -88,7 +99,9 @@ class ApprovalRoutes:
     )
     async def answer_item(self, call: OperationCall, body: AnswerBody) -> ApprovalAnsweredResponse:
         """Answer a dialog or an idle prompt."""
-        answer = parse_answer(body.action, body.option, body.options, body.text, body.expect_frame)
+        answer = parse_answer(
+            body.action, body.option, body.options, body.text, body.expect_frame, body.reason
+        )
         item = await self._approvals.answer_item(call.path["item"], answer, call.caller)
         return ApprovalAnsweredResponse(id=item.id, session_id=item.session_id, action=body.action)
 

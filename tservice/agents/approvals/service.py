@@ -13,6 +13,7 @@ from twisted.logger import Logger
 
 from tservice.agents.approvals.answer_delivery import (
     GONE,
+    AnswerChannel,
     AnswerOutcome,
     DialogAnswerer,
     DialogChangedError,
@@ -70,9 +71,11 @@ class ApprovalService:
         clis: ICliRegistry,
         settings: ISettings,
         folders: FolderQuestionAnswerer,
+        channel: AnswerChannel,
     ) -> None:
         self._clock = clock
         self._folders = folders
+        self._channel = channel
         self._inbox = inbox
         self._sessions = sessions
         self._agents = agents
@@ -158,6 +161,7 @@ class ApprovalService:
         self._busy.add(item.session_id)
         try:
             if item.folder_digest is not None:
+                _check_no_reason(answer)
                 await self._folders.answer_question(item, answer, caller)
             elif item.kind is ItemKind.IDLE:
                 await self._answer_idle_item(item, answer, caller)
@@ -233,6 +237,11 @@ class ApprovalService:
         pane = self._get_pane(item)
         mode = self._sessions.get(item.session_id).mode
         screen = AnswerScreen(self._clock, pane, self._agents.get_screen_rules(mode))
+        taken = await self._channel.give_answer(item, answer, pane, screen, check_permission)
+        if taken is not None:
+            self._apply_outcome(item, taken)
+            return
+        _check_no_reason(answer)
         keys = self._get_answer_keys(mode)
         answerer = DialogAnswerer(self._clock, screen, check_permission, keys)
         epoch, stuck_at = self._stuck.pop(item.session_id, ("", 0))
@@ -297,3 +306,14 @@ class ApprovalService:
         for work in works:
             spawn_logged(work, self._log, "checking an approval").addBoth(handle_done)
         await enough
+
+
+def _check_no_reason(answer: DialogAnswer) -> None:
+    """Check that the answer can be given by keys, which carry no reason.
+
+    @raise ServiceError: 409: the answer has a reason.
+    """
+    if answer.reason is not None:
+        raise make_conflict_error(
+            "the agent takes no reason for this dialog: deny it without one, then send a prompt"
+        )

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from attrs import frozen
+
 from tservice.agents.hooks.hook_script import BOUND, build_hook_command, is_own_hook
 from tservice.agents.hooks.statusline import build_status_command, is_own_status
 from tservice.agents.model import HookEvent
@@ -43,8 +45,22 @@ HOOKS: tuple[tuple[str, str | None, HookEvent], ...] = (
 PreCompact and PostCompact are not used, because the agent prints their whole command on the screen.
 """
 
+DIALOG_EVENT = "PermissionRequest"
+"""Event of a permission dialog, for which the agent's channel has its own hook."""
+
 _AGENT_TIMEOUT = BOUND + 5
 """Seconds after which the agent kills a hook, which is after the hook's own time limit."""
+
+
+@frozen(kw_only=True)
+class CommandHook:
+    """Command that an agent runs at an event.
+
+    @ivar timeout: seconds after which the agent ends the command.
+    """
+
+    command: str
+    timeout: int
 
 
 class UnusableSettingsError(Exception):
@@ -52,7 +68,12 @@ class UnusableSettingsError(Exception):
 
 
 def merge_settings(
-    settings: object, *, hooks: bool, telemetry: bool, own_line: str | None = None
+    settings: object,
+    *,
+    hooks: bool,
+    telemetry: bool,
+    own_line: str | None = None,
+    dialog_hook: CommandHook | None = None,
 ) -> dict[str, Any]:
     """Return the settings with or without the service's entries.
 
@@ -61,13 +82,14 @@ def merge_settings(
     @param telemetry: true to add the status line, false to remove it.
     @param own_line: the user's own status line command from another file, which the service's
         status line runs.
+    @param dialog_hook: the hook for permission dialogs; C{None} to only report them.
     @raise UnusableSettingsError: the settings, or a part that would receive entries, are not an
         object.
     """
     if not isinstance(settings, dict):
         raise UnusableSettingsError("it is not a JSON object")
     merged = dict(settings)
-    _merge_hooks(merged, wanted=hooks)
+    _merge_hooks(merged, wanted=hooks, dialog_hook=dialog_hook)
     _merge_status_line(merged, telemetry, own_line)
     return merged
 
@@ -81,7 +103,9 @@ def find_own_status_line(settings: object) -> str | None:
     return command
 
 
-def _merge_hooks(settings: dict[str, Any], *, wanted: bool) -> None:
+def _merge_hooks(
+    settings: dict[str, Any], *, wanted: bool, dialog_hook: CommandHook | None
+) -> None:
     there = settings.get("hooks", {})
     if not isinstance(there, dict):
         raise UnusableSettingsError("its hooks are not an object")
@@ -91,7 +115,10 @@ def _merge_hooks(settings: dict[str, Any], *, wanted: bool) -> None:
         del hooks[event]
     if wanted:
         for event, matcher, told in HOOKS:
-            hooks.setdefault(event, []).append(_make_group(matcher, told))
+            hook = CommandHook(command=build_hook_command(told), timeout=_AGENT_TIMEOUT)
+            if event == DIALOG_EVENT and dialog_hook is not None:
+                hook = dialog_hook
+            hooks.setdefault(event, []).append(_make_group(matcher, hook))
     if hooks or ("hooks" in settings and not emptied):
         settings["hooks"] = hooks
     else:
@@ -119,8 +146,12 @@ def _is_own_entry(hook: object) -> bool:
     return isinstance(hook, Mapping) and is_own_hook(hook.get("command"))
 
 
-def _make_group(matcher: str | None, event: HookEvent) -> dict[str, Any]:
-    hook = {"type": "command", "command": build_hook_command(event), "timeout": _AGENT_TIMEOUT}
+def _make_group(matcher: str | None, event_hook: CommandHook) -> dict[str, Any]:
+    hook = {
+        "type": "command",
+        "command": event_hook.command,
+        "timeout": event_hook.timeout,
+    }
     return {**({} if matcher is None else {"matcher": matcher}), "hooks": [hook]}
 
 

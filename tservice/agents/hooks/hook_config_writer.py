@@ -12,6 +12,7 @@ from typing import Any
 from twisted.logger import Logger
 
 from tservice.agents.hooks.hook_config import (
+    CommandHook,
     UnusableSettingsError,
     find_own_status_line,
     merge_settings,
@@ -51,6 +52,7 @@ class HookConfigWriter:
         telemetry: bool,
         environ: Mapping[str, str],
         inside: FolderLimit,
+        dialog_hook: CommandHook | None = None,
     ) -> None:
         """Add the service's entries to the workspace's settings, or remove them.
 
@@ -61,13 +63,20 @@ class HookConfigWriter:
         @param environ: the environment of the pane, which determines where the agent finds the
             user's settings.
         @param inside: the folder that must contain the workspace when it is opened.
+        @param dialog_hook: see L{merge_settings}.
         @raise FileRefusedError: the file was not changed.
         """
         try:
             with _open_folder(workspace, inside, make=hooks or telemetry) as folder:
                 if folder is not None:
                     own = self._find_effective_status_line(folder, environ) if telemetry else None
-                    _update_file(folder, hooks=hooks, telemetry=telemetry, own_line=own)
+                    _update_file(
+                        folder,
+                        hooks=hooks,
+                        telemetry=telemetry,
+                        own_line=own,
+                        dialog_hook=dialog_hook,
+                    )
         except FileError as error:
             raise FileRefusedError(str(error)) from None
         except ServiceError as error:
@@ -147,13 +156,14 @@ def _open_folder(workspace: Path, inside: FolderLimit, *, make: bool) -> Iterato
         os.close(inner)
 
 
-def _update_file(folder: Path, *, hooks: bool, telemetry: bool, own_line: str | None) -> None:
+def _update_file(folder: Path, **wanted: Any) -> None:
+    """Write the settings file if it changes; C{wanted} is that of L{merge_settings}."""
     path = folder / FILE
     if path.is_symlink():
         raise FileRefusedError(f"{FILE}: it is a symbolic link")
     there = os.path.lexists(path)
     before = read_json(path) if there else {}
-    after = merge_settings(before, hooks=hooks, telemetry=telemetry, own_line=own_line)
+    after = merge_settings(before, **wanted)
     if after == before:
         return
     try:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from attrs import define, field
+from attrs import define, evolve, field
 from twisted.internet.interfaces import IReactorTime
 
 from tservice.agents.activity.activity_machine import AgentState
@@ -123,9 +123,10 @@ class HookIntake:
         )
         told = HookEventPayload(session_id=session_id, at=notice.at, data=dict(notice.data))
         self._publish_event(session, _NAMES[event], told)
-        if self._does_mode_have_hooks(session):
-            self._handle_own_event(session, notice, data or {})
-        return notice
+        own = self._does_mode_have_hooks(session) and self._handle_own_event(
+            session, notice, data or {}
+        )
+        return evolve(notice, own=own)
 
     # -- internal
 
@@ -135,14 +136,15 @@ class HookIntake:
 
     def _handle_own_event(
         self, session: Session, notice: HookNotice, data: Mapping[str, Any]
-    ) -> None:
+    ) -> bool:
+        """Handle an event of the session's agent; return false if another agent reports it."""
         told = self._told.get(session.id)
         if told is None:
             last = session.conversation_ids[-1] if session.conversation_ids else None
             told = self._told[session.id] = _SessionHookState(PaneConversations(last))
         conversation = str(notice.data.get("session_id", ""))
         if not told.conversations.is_event_of_pane_agent(notice.event, conversation, notice.source):
-            return
+            return False
         self._record_conversation(session, notice, conversation)
         if notice.event is HookEvent.PROMPT_SUBMITTED:
             self._proofs.add_hook_report(
@@ -155,6 +157,7 @@ class HookIntake:
             told.todos.update_from_tool(tool, given, data.get("tool_response"))
         self._record_work(session, notice, told)
         self._send_signals(session, notice, told.dialogs)
+        return True
 
     def _record_conversation(self, session: Session, notice: HookNotice, conversation: str) -> None:
         fields: dict[str, Any] = {}

@@ -12,6 +12,7 @@ from twisted.logger import Logger
 from zope.interface import implementer
 
 from tservice.agents.hooks.first_run import NotSeededError, seed_first_run
+from tservice.agents.hooks.hook_config import CommandHook
 from tservice.agents.hooks.hook_config_writer import FileRefusedError, HookConfigWriter
 from tservice.agents.hooks.hook_script import build_hook_command
 from tservice.agents.hooks.statusline import build_status_command
@@ -46,13 +47,16 @@ class HookPreparation:
         places: LocationRegistry,
         files: IThreads,
         inside: Callable[[str | None, LocationId], FolderLimit],
+        dialog_hook: CommandHook,
     ) -> None:
         """@param places: locations of sessions; a workspace is written with the rights of its
             session's location.
         @param files: thread pool that reads and writes users' folders.
         @param inside: returns the folder that must contain an account's session folders in a
             location.
+        @param dialog_hook: the hook of the agent's channel for permission dialogs.
         """
+        self._dialog_hook = dialog_hook
         self._files = files
         self._inside = inside
         self._places = places
@@ -96,7 +100,14 @@ class HookPreparation:
         """
         line = HookConfigWriter(home).find_user_line(env)
         hooks = {build_hook_command(event) for event in HookEvent}
-        return frozenset({*hooks, build_status_command(None), build_status_command(line)})
+        return frozenset(
+            {
+                *hooks,
+                self._dialog_hook.command,
+                build_status_command(None),
+                build_status_command(line),
+            }
+        )
 
     async def _seed_first_run(
         self, session: Session, place: Location, env: Mapping[str, str]
@@ -112,13 +123,19 @@ class HookPreparation:
     ) -> bool:
         chosen = self._settings.get()
         hooks = chosen.workspace_hooks_enabled
+        channel = session.mode not in chosen.agent_channels_off
         telemetry = chosen.show_plan_usage_limits or session.statusline_telemetry
         config, folder = HookConfigWriter(place.home), Path(session.working_dir)
         inside = self._inside(session.owner, session.location_id)
 
         def write_config() -> None:
             config.write_config(
-                folder, hooks=hooks, telemetry=telemetry, environ=env, inside=inside
+                folder,
+                hooks=hooks,
+                telemetry=telemetry,
+                environ=env,
+                inside=inside,
+                dialog_hook=self._dialog_hook if channel else None,
             )
 
         try:

@@ -32,6 +32,13 @@ class HookBody(RequestBody):
     data: dict[str, Any] | None = None
 
 
+class DecisionBody(RequestBody):
+    """Permission dialog of an agent. C{data} is the payload of the agent's C{PermissionRequest}."""
+
+    session_id: SessionId
+    data: dict[str, Any] | None = None
+
+
 class TelemetryBody(RequestBody):
     """Input of a status line. Every field of C{data} may be missing or null."""
 
@@ -45,6 +52,14 @@ class HookHandler(Protocol):
     def handle_hook_event(
         self, event: HookEvent, session_id: str, data: Any, caller: Identity | None
     ) -> object: ...
+
+
+class DecisionHandler(Protocol):
+    """Handler of hooks that wait for a decision."""
+
+    async def wait_for_decision(
+        self, session_id: str, data: Any, caller: Identity | None
+    ) -> bytes: ...
 
 
 class TelemetryHandler(Protocol):
@@ -65,14 +80,30 @@ _AGENTS = OperationFields(
 class HookRoutes:
     """Operations that receive hooks and telemetry."""
 
-    def __init__(self, hooks: HookHandler, telemetry: TelemetryHandler) -> None:
-        self._hooks, self._telemetry = hooks, telemetry
+    def __init__(
+        self, hooks: HookHandler, telemetry: TelemetryHandler, decisions: DecisionHandler
+    ) -> None:
+        self._hooks, self._telemetry, self._decisions = hooks, telemetry, decisions
 
     @operation("POST", "/api/hook-event", _AGENTS, body_limit=HOOK_BODY_LIMIT)
     async def handle_hook(self, call: OperationCall, body: HookBody) -> EmptyPayload:
         """Report a hook event of an agent."""
         self._hooks.handle_hook_event(body.event, body.session_id, body.data, call.caller)
         return EmptyPayload()
+
+    @operation(
+        "POST",
+        "/api/hook-event/decision",
+        _AGENTS,
+        scope_reason="An agent waits with the hook secret for the answer to its own dialog.",
+        style=ResponseStyle.RAW,
+        waits=True,
+        body_limit=HOOK_BODY_LIMIT,
+    )
+    async def wait_for_decision(self, call: OperationCall, body: DecisionBody) -> RawReply:
+        """Report a permission dialog of an agent, and wait for the answer to it."""
+        decision = await self._decisions.wait_for_decision(body.session_id, body.data, call.caller)
+        return RawReply(content=decision)
 
     @operation(
         "POST",

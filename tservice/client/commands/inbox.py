@@ -61,6 +61,8 @@ def _answer_dialog(context: CommandContext, action: str) -> int:
         body |= {"action": "option", "option": words.option}
     elif words.text is not None:
         body |= {"action": "text", "text": words.text}
+    elif action == "deny" and words.reason is not None:
+        body["reason"] = words.reason
     path = f"/approvals/{quote(item['id'], safe='')}/answer"
     context.print_result(context.caller.send_request("POST", path, body), "")
     return 0

@@ -27,6 +27,9 @@ DATA_DIR = CommandOption(
 )
 OPTION = CommandOption(("--option",), "Choose this option of the dialog", value="N", number=True)
 TEXT = CommandOption(("--text",), "Answer with this text", value="TEXT")
+REASON = CommandOption(
+    ("--reason",), "Tell the agent why; it continues with that", value="TEXT", apart="how"
+)
 ANSI = CommandOption(("--ansi",), "Leave colours and other escape sequences in; trust the program")
 BASE = CommandOption(("--base",), "Compare with this branch, tag or commit", value="REF")
 NAME = CommandOption(("NAME",), "Name of the case")
@@ -149,7 +152,7 @@ COMMANDS = (
     ),
     CommandSpec(
         ("deny",), "inbox:deny", "deny a dialog, or choose an option",
-        (SESSION, OPTION._replace(apart="how"), TEXT._replace(apart="how"), JSON),
+        (SESSION, OPTION._replace(apart="how"), TEXT._replace(apart="how"), REASON, JSON),
     ),
     CommandSpec(("kill",), "sessions:kill", "end and remove sessions", (SESSIONS,)),
     CommandSpec(

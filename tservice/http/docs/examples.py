@@ -92,6 +92,7 @@ EXAMPLES: Mapping[str, Mapping[str, Any]] = MappingProxyType(
         "POST /api/sessions/{id}/review/send": {"note": "The tests stay as they are."},
         "POST /api/sessions/{id}/readmymind": {},
         "PUT /api/sessions/{id}/intent": {"goals": "A parser that reads every file"},
+        "POST /api/hook-event/decision": {"sessionId": _SESSION, "data": {}},
         "POST /api/hook-event": {"event": "stop", "sessionId": _SESSION, "data": {}},
         "POST /api/status-telemetry": {"sessionId": _SESSION, "data": {}},
         "POST /api/approvals/{item}/answer": {"action": "approve"},

@@ -449,7 +449,12 @@ class ApprovalFeatureTests(ApprovalCase):
         ground, sessions = self.machine.ground(), self.sessions
         agents, clis = self.agents.agents, self.machine.clis
         inbox = build_approvals(
-            ground, sessions=sessions, agents=agents, clis=clis, trust=self.agents.trust
+            ground,
+            sessions=sessions,
+            agents=agents,
+            clis=clis,
+            trust=self.agents.trust,
+            channel=self.agents.channel.answers,
         )
         records = build_transcripts(ground, sessions=sessions, agents=agents, clis=clis)
         upkeep = build_agent_limits(

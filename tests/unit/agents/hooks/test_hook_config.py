@@ -17,6 +17,8 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.examples import example_count
 from tests.unit.agents.harness import AgentHarnessCase
+from tservice.agents.channels.decision_script import build_dialog_hook
+from tservice.agents.channels.held_hooks import HOLD_SECONDS
 from tservice.agents.hooks.hook_config import (
     HOOKS,
     UnusableSettingsError,
@@ -118,6 +120,17 @@ class HookSettingsMergeTests(SynchronousTestCase):
         for event in ("PermissionRequest", "Elicitation", "Stop", "StopFailure", "SessionEnd"):
             self.assertNotIn("matcher", merged[event][0])
         self.assertIn('"event":"stop"', merged["StopFailure"][0]["hooks"][0]["command"])
+
+    def test_dialog_hook_waits_for_a_decision_if_the_channel_is_on(self) -> None:
+        dialog = build_dialog_hook()
+        plain = merge_settings({}, hooks=True, telemetry=False)
+        waiting = merge_settings(plain, hooks=True, telemetry=False, dialog_hook=dialog)
+        (group,) = waiting["hooks"]["PermissionRequest"]
+        (hook,) = group["hooks"]
+        self.assertEqual(dialog.command, hook["command"])
+        self.assertGreater(hook["timeout"], HOLD_SECONDS)
+        self.assertEqual(plain, merge_settings(waiting, hooks=True, telemetry=False))
+        self.assertEqual({}, merge_settings(waiting, hooks=False, telemetry=False))
 
     def test_malformed_settings_are_unusable(self) -> None:
         found: Any

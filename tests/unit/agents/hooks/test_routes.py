@@ -20,7 +20,9 @@ class HookRouteTests(AgentHarnessCase):
     def setUp(self) -> None:
         super().setUp()
         self.gate = OpenGate(HOOK)
-        operations = collect_operations(HookRoutes(self.agents.hooks, self.agents.telemetry))
+        operations = collect_operations(
+            HookRoutes(self.agents.hooks, self.agents.telemetry, self.agents.channel.decisions)
+        )
         self.operations = operations
         self.api = ApiHarness(operations, gate=self.gate, clock=self.clock)
 

@@ -1,0 +1,1 @@
+"""Channels: what agents report and accept beside their screens."""
