@@ -90,3 +90,45 @@ class NewestDecisionTests(DecisionCase, SynchronousTestCase):
         self.check_answers()
         self.check_keys()
         self.check_restart()
+
+
+class StatusCase(DecisionCase):
+    """The status file, which tells what no hook does."""
+
+    def check_status(self) -> None:
+        """Escape in a turn and at a dialog, and a command of the person."""
+        self.prompt("SAY: ready")
+        # The screen may be first now and then.
+        self.assertTrue(any(self.interrupt_turn() for _ in range(5)))
+        self.asked("RUN: touch six.txt")
+        self.key("Escape")
+        self.until_idle()
+        self.type("!sleep 2")
+        self.until("the command", lambda: self.record()["status"] == "busy")
+        self.until_idle()
+        self.assertNotIn("statusConflict", self.record())
+
+    def interrupt_turn(self) -> bool:
+        """End a turn by Escape; return true if the status file was the evidence."""
+        self.type("SLOW: 60")
+        self.until("the turn", lambda: self.record()["status"] == "busy")
+        self.until("its first word", lambda: "word0" in self.screen().rpartition("SLOW")[2])
+        self.key("Escape")
+        self.until_idle()
+        return bool(self.record()["statusReason"] == "status file: idle")
+
+
+class ProvedStatusTests(StatusCase, SynchronousTestCase):
+    """The version of the other tests."""
+
+    def test_status_file_ends_what_no_hook_ends(self) -> None:
+        self.check_status()
+
+
+class NewestStatusTests(StatusCase, SynchronousTestCase):
+    """The newest version."""
+
+    version = "2.1.332"
+
+    def test_status_file_ends_what_no_hook_ends(self) -> None:
+        self.check_status()

@@ -8,7 +8,12 @@ from attrs import frozen
 
 from tservice.agents.activity.agent_registry import AgentRegistry, AgentRegistryDependencies
 from tservice.agents.activity.input_gate import AgentGate
-from tservice.agents.channels.build import DecisionChannel, build_decision_channel
+from tservice.agents.channels.build import (
+    DecisionChannel,
+    build_decision_channel,
+    build_status_channel,
+    measure_disagreements,
+)
 from tservice.agents.channels.decision_script import build_dialog_hook
 from tservice.agents.foldertrust.preview import FolderTrustPreview
 from tservice.agents.foldertrust.routes import FolderTrustRoutes
@@ -71,6 +76,7 @@ def build_agents(
     agents = _build_registry(ground, clis, sessions, store, proofs)
     preparation, trust = _build_launch_preparation(ground, clis, sessions)
     hooks = HookIntake(clock, hub, sessions, clis, agents, store, proofs)
+    status = build_status_channel(ground, agents, clis, sessions)
     telemetry = TelemetryIntake(clock, hub, sessions, store)
     channel = build_decision_channel(ground, hooks, sessions)
 
@@ -78,6 +84,7 @@ def build_agents(
         hooks.stop()
         telemetry.stop()
         channel.close()
+        status.close()
 
     def make_plan_usage(caller: Identity) -> object:
         """Return the plan usage of the service's own user; C{None} for callers with another OS
@@ -105,7 +112,9 @@ def build_agents(
         ),
         operations=collect_operations(HookRoutes(hooks, telemetry, channel.decisions)),
         initial_state={"planUsage": make_plan_usage},
+        measures=[measure_disagreements(status)],
         on_account_removed=trust.forget_strangers,
+        start=lambda: status.start(hub),
         close=close_agents,
     )
 

@@ -87,6 +87,7 @@ class ActivityTracker:
         self._submission: PendingSubmission | None = None
         self._aside = False
         self._stopped: float | None = None
+        self._told_at = 0
         self._rested = get_unix_ms(clock)
 
     @property
@@ -172,6 +173,7 @@ class ActivityTracker:
         self._heard()
         self._submission = None
         self._stopped = None
+        self._told_at = get_unix_ms(self._clock)
         self._seen = self._seen.start_turn()
         self._course.evidence.turn_started(reason)
         self._stir()
@@ -180,6 +182,7 @@ class ActivityTracker:
         """Record the end of the turn."""
         self._heard()
         self._stopped = self._clock.seconds()
+        self._told_at = get_unix_ms(self._clock)
         self._course.evidence.turn_stopped(reason)
         self.record_command_end(reason)
 
@@ -192,6 +195,7 @@ class ActivityTracker:
     def record_dialog(self, reason: str) -> None:
         """Record that a dialog waits for an answer."""
         self._heard()
+        self._told_at = get_unix_ms(self._clock)
         self._course.evidence.dialog_shown(reason)
         self._stir()
 
@@ -219,6 +223,32 @@ class ActivityTracker:
     def record_idle(self, reason: str) -> None:
         """Record that the agent waits for its next prompt."""
         self._course.evidence.screen_shows_idle(reason)
+
+    # -- reports of a channel
+
+    def record_channel_status(self, doing: AgentState, since: int, reason: str) -> None:
+        """Record a state that the agent reports beside its hooks.
+
+        A state from before the last hook about the turn is ignored.
+
+        @param since: time at which the agent entered the state, in Unix milliseconds.
+        """
+        if since < self._told_at or self.state in (doing, AgentState.STARTING):
+            return
+        tell, was = self._course.evidence, self.state
+        if doing is AgentState.IDLE:
+            # The screen may show the turn for a moment longer.
+            self._stopped = self._clock.seconds()
+            self._rested = get_unix_ms(self._clock)
+            tell.screen_shows_idle(reason)
+        elif doing is AgentState.BLOCKED:
+            tell.dialog_shown(reason)
+        elif was is AgentState.BLOCKED:
+            tell.dialog_answered(reason)
+        else:
+            self._stopped = None
+            tell.screen_shows_work(reason)
+        self._stir()
 
     # -- results of looks
 

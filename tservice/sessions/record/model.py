@@ -241,6 +241,8 @@ class Session:
         program runs. Not kept on disk.
     @ivar server_ports: TCP ports on which the session's programs listen, in ascending order. Not
         kept on disk.
+    @ivar status_conflict: one line: the status that its agent reports and that of the screen, while
+        they differ. Not kept on disk.
     @ivar os_user: the OS user of its panes, which never changes; C{None}: the service's own user.
     @ivar env_overrides: environment of the pane; the values are never part of an answer.
     """
@@ -298,6 +300,7 @@ class Session:
     foreground: ForegroundProgram | None = field(default=None, metadata=_LIVE)
     last_exit_status: int | None = field(default=None, metadata=_LIVE)
     server_ports: tuple[int, ...] | None = field(default=None, metadata=_LIVE)
+    status_conflict: str | None = field(default=None, metadata=_LIVE)
 
     @property
     def location_id(self) -> LocationId:

@@ -2,6 +2,7 @@
 import type { Session } from "../../api/types.ts";
 import { Icon } from "../../ui/Icon.tsx";
 import { levelOf } from "./plan.ts";
+import { describeConflict } from "./statusdescription.ts";
 import { summarizeTodos } from "./todos.ts";
 
 function costText(session: Session): string {
@@ -39,8 +40,17 @@ function Todos({ todos }: { todos: NonNullable<Session["todos"]> }) {
   );
 }
 
+function Conflict({ text }: { text: string }) {
+  return (
+    <span class="todos-chip" data-tip={text} role="img" aria-label={text} data-testid="status-conflict">
+      <Icon name="alert" size={13} />
+    </span>
+  );
+}
+
 export function SessionChips({ session }: { session: Session }) {
   const used = session.contextUsedPercentage;
+  const conflict = describeConflict(session);
   return (
     <>
       {session.displayModel && (
@@ -52,6 +62,7 @@ export function SessionChips({ session }: { session: Session }) {
           {session.displayModel}
         </span>
       )}
+      {conflict && <Conflict text={conflict} />}
       {used !== undefined && <Context used={used} />}
       {session.todos && session.todos.length > 0 && <Todos todos={session.todos} />}
     </>

@@ -3,7 +3,7 @@ import { SESSION } from "../../api/sample.ts";
 import type { Session } from "../../api/types.ts";
 import { describeLimit } from "./limits.ts";
 import { listPlanChips, levelOf, merge, readPlan } from "./plan.ts";
-import { asksAtStart, formatTooltip, describeStatus } from "./statusdescription.ts";
+import { asksAtStart, describeConflict, describeStatus, formatTooltip } from "./statusdescription.ts";
 import { summarizeTodos } from "./todos.ts";
 import { telemetryChange } from "./state.ts";
 import { formatClockTime, formatTimeUntil } from "./times.ts";
@@ -187,6 +187,12 @@ describe("standing", () => {
     const task = { currentTask: "Mending the tests", statusReason: "title: ⠐ Thinking" };
     expect(describeStatus(session({ status: "busy", ...task }), false).reason).toBe("Mending the tests");
     expect(describeStatus(session(task), false).reason).toBeUndefined();
+  });
+
+  test("a report that differs from the screen is told", () => {
+    const statusConflict = "status file: busy, screen: idle";
+    expect(describeConflict(session({ statusConflict }))).toBe(`The state is not certain. ${statusConflict}`);
+    expect(describeConflict(session({}))).toBeUndefined();
   });
 
   test("how far a list is", () => {

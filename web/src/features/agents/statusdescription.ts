@@ -61,5 +61,10 @@ export function describeStatus(
   return { state, word: getStateLabel(state, session.mode), reason: reasonOf(session, state, item) };
 }
 
+/** How the agent's own report and its screen differ; undefined while they agree. */
+export function describeConflict({ statusConflict }: Session): string | undefined {
+  return statusConflict && `The state is not certain. ${statusConflict}`;
+}
+
 export const formatTooltip = ({ word, reason }: StatusDescription): string =>
   reason ? `${word}: ${reason}` : word;
