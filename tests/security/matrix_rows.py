@@ -94,6 +94,12 @@ JOB = {
     "enabled": True,
     "concurrencyPolicy": "warn_only",
 }
+RULE = {
+    "scope": {"all": True},
+    "tool": "Bash",
+    "match": {"command": {"prefix": ["touch"]}},
+    "action": "allow",
+}
 CLI_FIELDS = {"label": "Mine", "shortBadge": "MI", "binaries": ["true"], "argv": ["true"]}
 CLI = {"id": "mine", **CLI_FIELDS}
 
@@ -219,6 +225,18 @@ ROWS: dict[str, MatrixRow] = {
         access="user", scope="approvals", path={"item": "none"}, foreign=404
     ),
     "POST /api/approvals/session/{id}/viewed": _owner("approvals"),
+    "GET /api/approval-rules": MatrixRow(access="user", scope="approvals"),
+    "GET /api/approval-rules/answers": MatrixRow(access="user", scope="approvals"),
+    "POST /api/approval-rules": MatrixRow(access="user", scope="approvals", body=RULE),
+    "POST /api/approval-rules/preview": MatrixRow(
+        access="user", scope="approvals", body={"rule": RULE}
+    ),
+    "PUT /api/approval-rules/{rule}": MatrixRow(
+        access="user", scope="approvals", body=RULE, path={"rule": "none"}, foreign=404
+    ),
+    "DELETE /api/approval-rules/{rule}": MatrixRow(
+        access="user", scope="approvals", path={"rule": "none"}, foreign=404
+    ),
     "GET /api/sessions/{id}/last-response": _owner(READ),
     "GET /api/history/sessions": MatrixRow(access="user"),
     "GET /api/history/sessions/{conversation}": MatrixRow(

@@ -129,6 +129,8 @@ EFFECTS: Mapping[str, TokenEffects] = {
         POST /api/reboot-restore/dismiss
         POST /api/approvals/{item}/dismiss
         POST /api/approvals/session/{id}/viewed
+        POST /api/approval-rules/preview
+        DELETE /api/approval-rules/{rule}
         DELETE /api/cron/jobs/{id}
         PUT /api/cron/jobs/{id}/enabled
         POST /api/cron/preview
@@ -165,6 +167,14 @@ EFFECTS: Mapping[str, TokenEffects] = {
         """,
         Capability.SHELL,
         opens=HOOK_OPERATIONS,
+    ),
+    **_list_effects(
+        """
+        POST /api/approval-rules
+        PUT /api/approval-rules/{rule}
+        """,
+        Capability.SHELL,
+        Capability.LASTS,
     ),
     **_list_effects(
         """

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from zope.interface import Interface
 
-from tservice.audit.model import AuditEntry
+from tservice.audit.model import RULE_ANSWER, AuditEntry
 
-__all__ = ["AuditEntry", "IAuditLog"]
+__all__ = ["RULE_ANSWER", "AuditEntry", "IAuditLog"]
 
 
 class IAuditLog(Interface):

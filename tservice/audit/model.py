@@ -34,10 +34,14 @@ _REFUSALS = frozenset(
 _PATHS = (
     ("/api/tokens", "tokens"),
     ("/api/approvals/{item}/", "approvals"),
+    ("/api/approval-rules", "approvals"),
     ("/api/admin/", "rights"),
     ("/api/me/password", "rights"),
     ("/api/settings", "rights"),
 )
+
+RULE_ANSWER = "approval.rule"
+"""Action of an answer that a rule gave to an agent."""
 
 LONGEST_WORD = 256
 LONGEST_DETAIL = 2000
@@ -85,6 +89,8 @@ class AuditEntry:
         """Part of the log that keeps the entry; refused requests belong to the ordinary part."""
         if self.action in _SIGN_INS:
             return SIGN_INS
+        if self.action == RULE_ANSWER:
+            return "approvals"
         method, _, path = self.action.partition(" ")
         if self.detail.get("error") in _REFUSALS:
             return ORDINARY

@@ -15,6 +15,7 @@ from twisted.internet.task import deferLater
 
 from tservice.access.build import build_access, build_removed_accounts
 from tservice.agents.approvals.build import build_approvals
+from tservice.agents.approvals.rules.build import build_approval_rules
 from tservice.agents.build import build_agents, build_folder_preview
 from tservice.agents.controls.build import build_controls
 from tservice.agents.limits.build import build_agent_limits
@@ -143,6 +144,10 @@ class Application:
         ground, add, accounts = self.ground, self.contents.add_feature, self.access.accounts
         sessions, agents, clis, cases = self.sessions, self.agents, self.clis, self.cases
         identity = make_account_finder(ground, accounts)
+        add(build_approval_rules(
+            ground, approvals=self.inbox, sessions=sessions, cases=cases, audit=self.audit.log,
+            identity=identity,
+        ))  # fmt: skip
         built = add(build_git(ground, sessions=sessions, containers=cases.list_container_folders))
         git = built.readers
         add(build_review(

@@ -7,6 +7,7 @@ from functools import partial
 
 from attrs import evolve
 
+from tests.unit.store.approval_rule_story import tell_approval_rules
 from tests.unit.store.buffered_input_story import tell_buffered_input
 from tests.unit.store.container_story import tell_containers
 from tests.unit.store.movestory import tell_moves
@@ -433,6 +434,7 @@ STORIES = [
     ),
     StoreStory(["input_doubts"], tell_unconfirmed_prompts),
     StoreStory(["trusted_folders"], tell_trusted_folders),
+    StoreStory(["approval_rules", "approval_history"], tell_approval_rules),
     StoreStory(["input_buffer"], tell_buffered_input),
     StoreStory(["webviews"], _webviews),
     StoreStory(

@@ -44,7 +44,7 @@ TRIES = 5
 GONE = "the dialog is no longer on the screen"
 
 
-def _reject_other_dialog(dialog: AgentDialog) -> bool:
+def reject_other_dialog(dialog: AgentDialog) -> bool:
     """Return false: a dialog with another hash is never the intended one."""
     return False
 
@@ -122,7 +122,7 @@ class DialogAnswerer:
         answer: DialogAnswer,
         frame: str,
         stuck_at: int | None = None,
-        is_meant: Callable[[AgentDialog], bool] = _reject_other_dialog,
+        is_meant: Callable[[AgentDialog], bool] = reject_other_dialog,
     ) -> AnswerOutcome:
         """Press the keys of an answer, and return the result.
 

@@ -170,11 +170,16 @@ class ApprovalWatch:
         elif self._is_confirmed(look):
             self._replace_dialog(session, item, dialog)
 
-    def end_item(self, item: ApprovalItem, resolution: ApprovalResolution) -> None:
-        """Resolve an item whose dialog is over, and drop the hooks about it."""
+    def end_item(
+        self, item: ApprovalItem, resolution: ApprovalResolution, rule: str | None = None
+    ) -> None:
+        """Resolve an item whose dialog is over, and drop the hooks about it.
+
+        @param rule: name of the rule that answered it; C{None} if none did.
+        """
         self._doubts.pop(item.session_id, None)
         self._told.remove_reports(item.session_id, item.tool_identity)
-        self._inbox.resolve_item(item, resolution)
+        self._inbox.resolve_item(item, resolution, rule)
 
     def handle_other_dialog(self, item: ApprovalItem, dialog: AgentDialog) -> None:
         """Handle another dialog that an answer found instead of the item's dialog.

@@ -192,15 +192,20 @@ class ApprovalInbox:
             self._update_item(item, evolve(item, acknowledged_at=get_unix_ms(self._clock)))
         return self._items[session_id]
 
-    def resolve_item(self, item: ApprovalItem, resolution: ApprovalResolution) -> None:
-        """End the item; do nothing if it has already ended."""
+    def resolve_item(
+        self, item: ApprovalItem, resolution: ApprovalResolution, rule: str | None = None
+    ) -> None:
+        """End the item; do nothing if it has already ended.
+
+        @param rule: name of the rule that answered it; C{None} if none did.
+        """
         now = self._items.get(item.session_id)
         if now is None or now.id != item.id:
             return
         self._remove_item(now, resolution)
         self._store.clear_item(now.session_id)
         self._arm_timer()
-        self._publish_resolved(now, resolution)
+        self._publish_resolved(now, resolution, rule)
 
     def check_saved(self, session_id: str) -> None:
         """Check that the last change of the session's item is on disk.
@@ -273,9 +278,11 @@ class ApprovalInbox:
             self.resolve_item(item, ApprovalResolution.EXPIRED)
         self._arm_timer()
 
-    def _publish_resolved(self, item: ApprovalItem, resolution: ApprovalResolution) -> None:
+    def _publish_resolved(
+        self, item: ApprovalItem, resolution: ApprovalResolution, rule: str | None = None
+    ) -> None:
         told = ApprovalResolvedPayload(
-            id=item.id, session_id=item.session_id, kind=item.kind, resolution=resolution
+            id=item.id, session_id=item.session_id, kind=item.kind, resolution=resolution, rule=rule
         )
         self._publish_event(item, EventName.APPROVAL_RESOLVED, told)
 

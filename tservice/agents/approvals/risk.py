@@ -60,7 +60,7 @@ def _find_script_risk(text: str, depth: int, *, strict: bool = True) -> str | No
     """
     # A continued line is one line, even within a word.
     source = _LINE_END.sub("", text).encode("utf-8", "replace")
-    root = _parse_script(source)
+    root = parse_script(source)
     if root is None or depth == 0:
         return rules.UNREADABLE
     found = _get_first_risk(_find_node_risk(node, depth) for node in _iterate_nodes(root))
@@ -75,7 +75,8 @@ def _load_language() -> Language:
     return Language(tree_sitter_bash.language())
 
 
-def _parse_script(source: bytes) -> Node | None:
+def parse_script(source: bytes) -> Node | None:
+    """Return the syntax tree of a script; C{None} if parsing takes too many steps."""
     from tree_sitter import Parser
 
     steps = iter(range(STEPS))

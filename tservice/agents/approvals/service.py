@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from functools import partial
 from typing import Any
 
-from attrs import evolve
+from attrs import evolve, frozen
 from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
@@ -18,6 +18,7 @@ from tservice.agents.approvals.answer_delivery import (
     DialogAnswerer,
     DialogChangedError,
     KeyIgnoredError,
+    reject_other_dialog,
 )
 from tservice.agents.approvals.answer_screen import AnswerScreen
 from tservice.agents.approvals.answer_steps import AnswerAction, DialogAnswer
@@ -32,6 +33,7 @@ from tservice.agents.approvals.model import (
     makes_item,
 )
 from tservice.agents.approvals.responses import ApprovalItemResponse, make_item_response
+from tservice.agents.approvals.rules.model import ApprovalRule
 from tservice.agents.interfaces import IAgents
 from tservice.clis.interfaces import AnswerKeys, ICliRegistry
 from tservice.core.callers.caller import Caller
@@ -53,11 +55,29 @@ CHECK_LIMIT = 2.0
 """Maximum seconds that a listing waits for panes; an item stays unchanged if its pane is later."""
 
 
+@frozen(kw_only=True)
+class AnswerGiven:
+    """Answer that closed an item's dialog.
+
+    @ivar rules: the rules that gave it, the deciding one first; empty if a person did.
+    """
+
+    item: ApprovalItem
+    answer: DialogAnswer
+    rules: Sequence[ApprovalRule] = ()
+
+
+def _ignore_answer(given: AnswerGiven) -> None:
+    """Ignore the answer: the default of C{on_answer}."""
+
+
 class ApprovalService:
     """Service for pending items and their answers.
 
     Every method with the id of an item raises a L{ServiceError}: 403 while the inbox is switched
     off, 404 if the item is unknown or not visible to the caller.
+
+    @ivar on_answer: called with every answer after which an item's dialog is gone.
     """
 
     _log = Logger()
@@ -81,6 +101,7 @@ class ApprovalService:
         self._agents = agents
         self._clis = clis
         self._settings = settings
+        self.on_answer: Callable[[AnswerGiven], None] = _ignore_answer
         self._busy: set[str] = set()
         self._stuck: dict[str, tuple[str, int]] = {}
         self._watch = ApprovalWatch(
@@ -142,10 +163,12 @@ class ApprovalService:
         item_id: str,
         answer: DialogAnswer,
         caller: Caller,
+        rules: Sequence[ApprovalRule] = (),
     ) -> ApprovalItem:
         """Give an answer to an item's dialog, and resolve the item once the dialog is gone.
 
         @param caller: authorized again before each key.
+        @param rules: the rules that answer instead of the caller; empty for a person's answer.
         @raise ServiceError: 400: not an answer to this item; 403: C{caller} may not drive the
             program there; 409: the dialog is gone or changed, or another user answers it; 422: it
             could not be typed.
@@ -159,6 +182,7 @@ class ApprovalService:
                 raise make_conflict_error("the dialog changed since expectFrame")
             answer = evolve(answer, expect_frame=item.frame)
         self._busy.add(item.session_id)
+        given = AnswerGiven(item=item, answer=answer, rules=rules)
         try:
             if item.folder_digest is not None:
                 _check_no_reason(answer)
@@ -166,7 +190,7 @@ class ApprovalService:
             elif item.kind is ItemKind.IDLE:
                 await self._answer_idle_item(item, answer, caller)
             else:
-                await self._answer_dialog(item, answer, caller)
+                await self._answer_dialog(given, caller)
         finally:
             self._busy.discard(item.session_id)
             # Events during the answer were left for this check.
@@ -227,9 +251,9 @@ class ApprovalService:
         await self._sessions.send_prompt(item.session_id, answer.text, caller)
         self._inbox.resolve_item(item, ApprovalResolution.ANSWERED)
 
-    async def _answer_dialog(
-        self, item: ApprovalItem, answer: DialogAnswer, caller: Caller
-    ) -> None:
+    async def _answer_dialog(self, given: AnswerGiven, caller: Caller) -> None:
+        item, answer = given.item, given.answer
+
         def check_permission() -> None:
             caller.reauthorize()
             self._sessions.check_sender(item.session_id, caller)
@@ -247,16 +271,16 @@ class ApprovalService:
         epoch, stuck_at = self._stuck.pop(item.session_id, ("", 0))
         stuck = stuck_at if epoch == pane.log.epoch else None
         try:
-            outcome = await answerer.give_answer(
-                answer, item.frame, stuck, partial(may_answer, item)
-            )
+            # A person saw the item; a rule knows no more than the dialog that it was decided for.
+            is_meant = partial(may_answer, item) if not given.rules else reject_other_dialog
+            outcome = await answerer.give_answer(answer, item.frame, stuck, is_meant)
         except DialogChangedError as changed:
             self._handle_changed_dialog(item, changed)
             raise make_conflict_error("the dialog changed") from changed
         except KeyIgnoredError as untaken:
             self._stuck[item.session_id] = (pane.log.epoch, pane.log.end)
             raise untaken.error from untaken
-        self._apply_outcome(item, outcome)
+        self._apply_outcome(given, outcome)
 
     def _get_answer_keys(self, mode: str) -> AnswerKeys | None:
         entry = self._clis.get_entry(mode)
@@ -268,9 +292,12 @@ class ApprovalService:
             raise make_conflict_error(f"{GONE}: the session has no process")
         return pane
 
-    def _apply_outcome(self, item: ApprovalItem, outcome: AnswerOutcome) -> None:
+    def _apply_outcome(self, given: AnswerGiven, outcome: AnswerOutcome) -> None:
+        item = given.item
         if outcome.closed:
-            self._watch.end_item(item, ApprovalResolution.ANSWERED)
+            rule = given.rules[0].name if given.rules else None
+            self._watch.end_item(item, ApprovalResolution.ANSWERED, rule)
+            self.on_answer(given)
         elif outcome.dialog is not None:
             self._inbox.update_item_from_dialog(item, outcome.dialog)
 

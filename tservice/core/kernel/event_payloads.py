@@ -189,12 +189,15 @@ class ApprovalPayload(Payload):
 
 
 class ApprovalResolvedPayload(Payload):
-    """Item of the inbox that no longer waits, and the reason."""
+    """Item of the inbox that no longer waits, and the reason; C{rule} is the name of the rule that
+    answered it.
+    """
 
     id: str
     session_id: str
     kind: str
     resolution: str
+    rule: str | None = omit_if_none()
 
 
 class CronJobsPayload(Payload):

@@ -38,6 +38,7 @@ OPERATION_LINKS: Mapping[str, OperationLink] = MappingProxyType(
         "POST /api/tokens": OperationLink("record/id", "/api/tokens/{id}"),
         "POST /api/screenshots": OperationLink("filename", "/api/screenshots/{name}"),
         "GET /api/approvals": OperationLink("approvals/0/id", "/api/approvals/{item}"),
+        "POST /api/approval-rules": OperationLink("rule/id", "/api/approval-rules/{rule}"),
     }
 )
 """Links by the name of the operation that creates or lists an object."""

@@ -1,0 +1,1 @@
+"""Rules of accounts that answer agents' questions."""
