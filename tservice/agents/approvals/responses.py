@@ -7,6 +7,9 @@ from typing import Annotated
 from pydantic import Field
 
 from tservice.agents.approvals.model import ApprovalItem, ItemKind
+from tservice.agents.approvals.rules.requests import make_tool_request
+from tservice.agents.approvals.rules.responses import RuleMatchResponse, make_match_response
+from tservice.agents.approvals.rules.suggestions import offer_match
 from tservice.core.kernel.event_payloads import ApprovalPayload
 from tservice.core.values.payload import Payload, omit_if_none
 
@@ -58,6 +61,9 @@ class ApprovalItemResponse(ApprovalPayload):
     plan: str | None = omit_if_none(
         description="Plan that the agent asks to carry out, as Markdown"
     )
+    rule_match: RuleMatchResponse | None = omit_if_none(
+        description="Match of an approval rule for toolName that would allow exactly this"
+    )
     frame: str
     acknowledged_at: int | None = omit_if_none()
 
@@ -70,6 +76,10 @@ def make_item_response(item: ApprovalItem) -> ApprovalItemResponse:
         told["options"] = None
     if item.tool_name is None and item.seen_command is not None:
         told |= {"tool_name": SEEN_TOOL, "tool_summary": item.seen_command}
+    request = make_tool_request(item)
+    offered = None if request is None else offer_match(request)
+    if offered is not None:
+        told["rule_match"] = make_match_response(offered)
     if item.context_above and item.context:
         told["context"] = f"… ({item.context_above} more rows above)\n{item.context}"
     return shown.model_copy(update=told)

@@ -86,6 +86,7 @@ class RuleAnswerer:
         self._rules.load_rules()
         self._end = hub.subscribe(self._handle_event)
         self._approvals.on_answer = self._record_answer
+        self._rules.on_new_rule = self._consider_pending_items
 
     def stop(self) -> None:
         """Unsubscribe from events, and leave the remaining items to people."""
@@ -117,6 +118,13 @@ class RuleAnswerer:
         del self._known[session_id]
         if resolved.resolution in _TAKEN:
             self._rules.record_answer(resolved.id, known[1], RequestAnswer.OTHER)
+
+    def _consider_pending_items(self, owner: str) -> None:
+        """Let a new rule answer what its account's agents ask already."""
+        for session in self._sessions.list():
+            if (session.owner or "") == owner:
+                self._tried.pop(session.id, None)
+                self._consider_item(session.id)
 
     def _consider_item(self, session_id: str) -> None:
         """Let the rules answer the session's item if they decide it."""

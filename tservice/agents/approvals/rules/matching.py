@@ -253,11 +253,16 @@ def compile_glob(glob: str) -> re.Pattern[str]:
     return re.compile("".join(known.get(part, re.escape(part)) for part in parts))
 
 
-def _matches_host(wanted: str, address: str) -> bool:
+def find_host(address: str) -> str | None:
+    """Return the host of a plain address in lower case; C{None} if the address is not plain."""
     found = _ADDRESS.fullmatch(address)
-    if found is None:
+    return None if found is None else found["host"].lower()
+
+
+def _matches_host(wanted: str, address: str) -> bool:
+    host = find_host(address)
+    if host is None:
         return False
-    host = found["host"].lower()
     if wanted.startswith("*."):
         return host.endswith(wanted[1:].lower())
     return host == wanted.lower()

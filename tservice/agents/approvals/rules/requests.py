@@ -33,9 +33,12 @@ _FRAME = re.compile(r"[\u2500-\u257f\s]")
 _FETCH_INPUTS = frozenset({"prompt"})
 
 
-def make_tool_request(item: ApprovalItem, session: Session) -> ToolRequest | None:
+def make_tool_request(item: ApprovalItem, session: Session | None = None) -> ToolRequest | None:
     """Return the request behind an item; C{None} if no hook reported a tool that asks for
     permission.
+
+    @param session: the item's session; without it, the request is in no case, and the agent's
+        current folder counts as the session's.
     """
     if (
         item.kind is not ItemKind.PERMISSION
@@ -46,13 +49,13 @@ def make_tool_request(item: ApprovalItem, session: Session) -> ToolRequest | Non
     ):
         return None
     return ToolRequest(
-        owner=session.owner or "",
-        session_id=session.id,
-        case_name=session.case_name,
-        cli=session.mode,
+        owner=item.owner or "",
+        session_id=item.session_id,
+        case_name=None if session is None else session.case_name,
+        cli="" if session is None else session.mode,
         tool=item.tool_name,
         subject=item.tool_summary,
-        working_dir=session.working_dir,
+        working_dir=item.cwd or "/" if session is None else session.working_dir,
         cwd=item.cwd,
         is_complete=_is_complete(item),
     )

@@ -128,7 +128,7 @@ def make_rule_response(
     rule = stored.rule
     return ApprovalRuleResponse(
         id=rule.id, name=rule.name, scope=_make_scope(rule.scope), cli=rule.cli, tool=rule.tool,
-        match=_make_match(rule.match), action=rule.action, expires_at=rule.expires_at,
+        match=make_match_response(rule.match), action=rule.action, expires_at=rule.expires_at,
         created_by=rule.owner or None, created_at=rule.created_at, note=rule.note or None,
         hits=stored.hits, last_hit_at=stored.last_hit_at, answers=answers,
     )  # fmt: skip
@@ -166,7 +166,8 @@ def _make_scope(scope: RuleScope) -> RuleScopeResponse:
     )
 
 
-def _make_match(match: RuleMatch) -> RuleMatchResponse:
+def make_match_response(match: RuleMatch) -> RuleMatchResponse:
+    """Return the subject of a rule as clients see it."""
     command = CommandMatchResponse(prefix=match.prefix, pattern=match.pattern, exact=match.exact)
     return RuleMatchResponse(
         command=command if match.is_about_command else None,

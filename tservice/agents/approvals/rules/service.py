@@ -78,11 +78,16 @@ class PreviewedRequest:
     decision: RuleDecision
 
 
+def _ignore_change(owner: str) -> None:
+    """Ignore the change: the default of C{on_new_rule}."""
+
+
 class ApprovalRuleService:
     """Rules of all accounts, held in memory; a change is on disk before it takes effect.
 
     Every method with a caller raises a L{ServiceError} 403 for an agent's own token.
 
+    @ivar on_new_rule: called with the account after a rule was created or replaced.
     @param get_owner: returns the account that owns what a caller creates; C{None} without accounts.
     @param check_case: fails with 404 if the caller may not see the case.
     """
@@ -101,6 +106,7 @@ class ApprovalRuleService:
         self._clock, self._store, self._sessions = clock, store, sessions
         self._make_id, self._get_owner, self._check_case = make_id, get_owner, check_case
         self._rules: dict[str, StoredRule] = {}
+        self.on_new_rule: Callable[[str], None] = _ignore_change
 
     def load_rules(self) -> None:
         """Load the stored rules; call this once the sessions are loaded."""
@@ -168,6 +174,7 @@ class ApprovalRuleService:
             raise make_failure_error(f"there are {MAX_RULES} rules already")
         self._store.save_rule(rule)
         self._rules[rule.id] = StoredRule(rule=rule)
+        self.on_new_rule(owner)
         return self._rules[rule.id]
 
     async def replace_rule(self, rule_id: str, draft: RuleDraft, caller: Caller) -> StoredRule:
@@ -183,6 +190,7 @@ class ApprovalRuleService:
         before = self._get_own_rule(rule_id, caller)
         self._store.save_rule(rule)
         self._rules[rule_id] = evolve(before, rule=rule)
+        self.on_new_rule(rule.owner)
         return self._rules[rule_id]
 
     def delete_rule(self, rule_id: str, caller: Identity) -> ApprovalRule:

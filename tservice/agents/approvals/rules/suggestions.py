@@ -8,15 +8,20 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
+from tservice.agents.approvals.risk import find_risk
 from tservice.agents.approvals.rules.command_parser import UnreadableCommandError, parse_commands
 from tservice.agents.approvals.rules.fixed_limits import find_command_limit
-from tservice.agents.approvals.rules.matching import decide_request
+from tservice.agents.approvals.rules.matching import decide_request, find_host
 from tservice.agents.approvals.rules.model import (
+    FETCH_TOOLS,
+    FILE_TOOLS,
+    MCP_PREFIX,
     SHELL_TOOLS,
     AnsweredRequest,
     ApprovalRule,
     RequestAnswer,
     RuleAction,
+    RuleMatch,
     RuleSuggestion,
     ToolRequest,
 )
@@ -54,6 +59,33 @@ def suggest_rules(
         for (tool, case, words), count in allowed.most_common()
         if count >= LEAST and (tool, case, words) not in declined
     ][:MOST]
+
+
+def offer_match(request: ToolRequest) -> RuleMatch | None:
+    """Return the match of a rule for exactly what a person is asked now; C{None} if there is none
+    that should be offered.
+    """
+    subject = request.subject
+    if request.tool.startswith(MCP_PREFIX):
+        server, _, tool = request.tool.removeprefix(MCP_PREFIX).partition("__")
+        return RuleMatch(mcp=f"{server}/{tool}") if server and tool and "__" not in tool else None
+    if subject is None or not request.is_complete or find_risk(subject) is not None:
+        return None
+    if request.tool in SHELL_TOOLS:
+        words = find_single_command(request)
+        offered = RuleMatch(prefix=words) if words is not None else RuleMatch(exact=subject)
+    elif request.tool in FILE_TOOLS and not set("*?") & set(subject):
+        offered = RuleMatch(path=subject)
+    elif request.tool in FETCH_TOOLS:
+        offered = RuleMatch(host=find_host(subject))
+    else:
+        return None
+    # An offer that would not answer the question itself would mislead.
+    rule = ApprovalRule(
+        id="", owner=request.owner, tool=request.tool, action=RuleAction.ALLOW, created_at=0,
+        match=offered,
+    )  # fmt: skip
+    return offered if decide_request([rule], request, 0).action is RuleAction.ALLOW else None
 
 
 def find_single_command(request: ToolRequest) -> tuple[str, ...] | None:

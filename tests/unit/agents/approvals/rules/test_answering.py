@@ -12,6 +12,7 @@ from tests.event_helpers import to_wire
 from tests.unit.agents.approvals_harness import ApprovalCase
 from tests.unit.agents.dialog_client import permission_page
 from tests.unit.sessions.harness import ADMIN, start_coroutine
+from tservice.agents.approvals.responses import make_item_response
 from tservice.agents.approvals.rules.answering import RuleAnswerer
 from tservice.agents.approvals.rules.model import RequestAnswer, RuleAction, RuleMatch, RuleScope
 from tservice.agents.approvals.rules.service import ApprovalRuleService, RuleDraft
@@ -115,6 +116,32 @@ class AnsweringTests(RuleCase):
         (listed,) = self.rules.list_rules(ADMIN)
         self.assertEqual(1, listed.stored.hits)
         self.assertEqual("npm test", listed.answers[0].request.subject)
+
+    def test_a_new_rule_answers_what_waits_already(self) -> None:
+        session = self.ask_for("npm test")
+        offered = to_wire(make_item_response(self.item(session)))["ruleMatch"]
+        self.assertEqual({"command": {"prefix": ["npm", "test"]}}, offered)
+        self.add("npm", "test")
+        self.spend(5)
+        self.assertEqual([("npm test", "1")], self.client(session).left)
+
+    def test_nothing_is_offered_that_would_not_answer(self) -> None:
+        for command, offered in (
+            ("npm test && npm run x", {"command": {"exact": "npm test && npm run x"}}),
+            ("rm x", None),
+            ("sudo ls", None),
+        ):
+            session = self.ask_for(command)
+            told = to_wire(make_item_response(self.item(session)))
+            self.assertEqual(offered, told.get("ruleMatch"), command)
+
+    def test_a_rule_for_a_file_answers(self) -> None:
+        self.add(match=RuleMatch(path="src/**"), tool="Edit")
+        for path, keys in (("src/app/main.py", ["1"]), ("lib/app/main.py", [])):
+            whole = f"{self.work}/{path}"
+            given = {"file_path": whole, "old_string": "a", "new_string": "b"}
+            session = self.ask_for(whole, tool_name="Edit", tool_input=given)
+            self.assertEqual(keys, self.keys(session), path)
 
     def test_a_rule_denies(self) -> None:
         self.add("git", "push", action="deny")
