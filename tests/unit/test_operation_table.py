@@ -72,6 +72,15 @@ FULL: Mapping[str, Mapping[str, Any]] = {
         "state": "declined",
         "text": "t" * 8000,
     },
+    "add_approval_rule": {
+        "scope": {"caseName": "c"},
+        "tool": "Bash",
+        "match": {"command": {"prefix": ["p"]}},
+        "action": "allow",
+        "expiresAt": 10**15,
+        "note": "n" * 80,
+    },
+    "delete_approval_rule": {"ruleId": "r"},
     "answer_approval": {
         "approvalId": "a",
         "action": "text",

@@ -23,6 +23,7 @@ GROUPS = {
     "cron": "scheduled jobs",
     "files": "files of a workspace",
     "review": "what a session changed, and comments on it",
+    "rules": "rules that answer agents",
 }
 """Help texts of command groups by the first word, such as C{files} of C{files get}."""
 

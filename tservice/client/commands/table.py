@@ -34,6 +34,32 @@ ANSI = CommandOption(("--ansi",), "Leave colours and other escape sequences in; 
 BASE = CommandOption(("--base",), "Compare with this branch, tag or commit", value="REF")
 NAME = CommandOption(("NAME",), "Name of the case")
 LINES = CommandOption(("--lines",), "The last N lines of the history", value="N", number=True)
+RULE = (
+    CommandOption(
+        ("--action",),
+        "What the rule does",
+        value="ACTION",
+        default="allow",
+        choices=("allow", "deny", "ask"),
+    ),
+    CommandOption(("--prefix",), "First words of a command", value="WORDS", apart="match"),
+    CommandOption(("--pattern",), "All words of a command, with *", value="WORDS", apart="match"),
+    CommandOption(("--exact",), "Exact text of a command", value="TEXT", apart="match"),
+    CommandOption(
+        ("--path",), "Files, as a glob in the session's folder", value="GLOB", apart="match"
+    ),
+    CommandOption(("--url",), "Host of an address", value="HOST", apart="match"),
+    CommandOption(
+        ("--mcp",), "MCP tool, or all of a server with *", value="SERVER/TOOL", apart="match"
+    ),
+    CommandOption(("--tool",), "Tool of the agent, such as Bash, Edit or Read", value="TOOL"),
+    CommandOption(
+        ("--session",), "Only this session", value="SESSION", apart="scope", completes="session"
+    ),
+    CommandOption(("--case",), "Only sessions of this case", value="CASE", apart="scope"),
+    CommandOption(("--minutes",), "End the rule after so long", value="N", number=True),
+    CommandOption(("--note",), "Name of the rule", value="TEXT"),
+)
 
 GLOBAL = (
     CommandOption(("--at",), "A service of ~/.config/tservice/tsctl.yaml", value="NAME"),
@@ -153,6 +179,23 @@ COMMANDS = (
     CommandSpec(
         ("deny",), "inbox:deny", "deny a dialog, or choose an option",
         (SESSION, OPTION._replace(apart="how"), TEXT._replace(apart="how"), REASON, JSON),
+    ),
+    CommandSpec(
+        ("rules", "ls"), "rules:ls", "list the rules that answer agents, and suggestions", (JSON,)
+    ),
+    CommandSpec(
+        ("rules", "add"), "rules:add", "make a rule that answers agents, and print its id",
+        (*RULE, JSON),
+        "A rule answers what agents ask: by the first words of a command, by all words with *, by"
+        " its exact text, by a file, a host or an MCP tool.",
+    ),
+    CommandSpec(
+        ("rules", "preview"), "rules:preview", "show what a rule would have answered",
+        (*RULE, JSON),
+    ),
+    CommandSpec(
+        ("rules", "rm"), "rules:rm", "remove a rule",
+        (CommandOption(("RULE",), "Id, beginning of an id (4 or more), or name"), JSON),
     ),
     CommandSpec(("kill",), "sessions:kill", "end and remove sessions", (SESSIONS,)),
     CommandSpec(

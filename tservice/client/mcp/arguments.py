@@ -151,6 +151,55 @@ class ReadConversation(SessionArguments):
     ] = None
 
 
+class RuleScopeArguments(ToolArguments):
+    """Sessions to which a rule applies; exactly one field."""
+
+    session_id: SessionId | None = None
+    case_name: Annotated[str | None, Field(min_length=1, max_length=128)] = None
+    all: Literal[True] | None = None
+
+
+RuleWords = Annotated[
+    list[Annotated[str, Field(max_length=200)]], Field(min_length=1, max_length=50), FAIL_FAST
+]
+
+
+class CommandMatchArguments(ToolArguments):
+    """Commands that a rule is about; exactly one field."""
+
+    prefix: Annotated[RuleWords | None, Field(description="First words of the command")] = None
+    pattern: Annotated[RuleWords | None, Field(description="All words; * is any text")] = None
+    exact: Annotated[str | None, Field(min_length=1, max_length=4000)] = None
+
+
+class RuleMatchArguments(ToolArguments):
+    """Subject of a rule; exactly one field."""
+
+    command: CommandMatchArguments | None = None
+    path: Annotated[str | None, Field(min_length=1, max_length=4000)] = None
+    url: Annotated[str | None, Field(min_length=1, max_length=253, description="Host")] = None
+    mcp: Annotated[str | None, Field(min_length=1, max_length=200)] = None
+
+
+class AddApprovalRule(ToolArguments):
+    """Arguments of a new approval rule."""
+
+    scope: RuleScopeArguments
+    tool: Annotated[str, Field(min_length=1, max_length=200, description="Bash, Edit, WebFetch")]
+    match: RuleMatchArguments
+    action: Literal["allow", "deny", "ask"]
+    expires_at: Annotated[int | None, Field(ge=0, le=10**15, description="Unix milliseconds")] = (
+        None
+    )
+    note: Annotated[str | None, Field(max_length=80)] = None
+
+
+class ApprovalRuleId(ToolArguments):
+    """Arguments that name an approval rule."""
+
+    rule_id: Annotated[str, Field(min_length=1, max_length=64)]
+
+
 class AnswerApproval(ToolArguments):
     """Arguments with the answer to a dialog."""
 

@@ -139,6 +139,23 @@ def _list_approvals(_: given.NoArguments) -> Plan:
     return found
 
 
+def _list_approval_rules(_: given.NoArguments) -> Plan:
+    found: dict[str, Any] = yield PlannedRequest("GET", "/approval-rules")
+    return found
+
+
+def _add_approval_rule(wanted: given.AddApprovalRule) -> Plan:
+    body = wanted.model_dump(by_alias=True, exclude_none=True)
+    found: dict[str, Any] = yield PlannedRequest("POST", "/approval-rules", body=body)
+    return found
+
+
+def _delete_approval_rule(wanted: given.ApprovalRuleId) -> Plan:
+    path = f"/approval-rules/{quote(wanted.rule_id, safe='')}"
+    found: dict[str, Any] = yield PlannedRequest("DELETE", path)
+    return found
+
+
 def _answer_approval(wanted: given.AnswerApproval) -> Plan:
     item_id = wanted.approval_id
     if item_id is None:
@@ -228,6 +245,15 @@ TOOLS = (
     McpTool("answer_approval", "Answer a dialog. Pass frame of the item as expectFrame, so that"
          " only the dialog that you saw is answered.",
          given.AnswerApproval, ("approvals",), _answer_approval),
+    McpTool("list_approval_rules", "List the rules that answer agents' dialogs, and suggestions."
+         " Closed to an agent's own token.",
+         given.NoArguments, ("approvals",), _list_approval_rules, reads=True),
+    McpTool("add_approval_rule", "Create a rule that answers agents' dialogs from now on. Closed to"
+         " an agent's own token.",
+         given.AddApprovalRule, ("approvals",), _add_approval_rule),
+    McpTool("delete_approval_rule", "Delete a rule that answers agents' dialogs. Closed to an"
+         " agent's own token.",
+         given.ApprovalRuleId, ("approvals",), _delete_approval_rule),
     McpTool("git_status", "Git status of a session's folder: branch, changes, commits.",
          given.SessionArguments, ("git",), _git_status, reads=True),
     McpTool("list_changes", "List what a session changed against its base, committed or not.",

@@ -33,7 +33,8 @@ thorough = settings(max_examples=example_count(300), deadline=None, database=Non
 
 NAMES = [
     "list_sessions", "new_session", "send_input", "send_key", "wait", "wait_output", "read_screen",
-    "last_response", "read_conversation", "list_approvals", "answer_approval", "git_status",
+    "last_response", "read_conversation", "list_approvals", "answer_approval",
+    "list_approval_rules", "add_approval_rule", "delete_approval_rule", "git_status",
     "list_changes", "list_review_comments", "reply_review_comment", "list_cases", "end_session",
 ]  # fmt: skip
 ITEM = {"id": "s1:4", "sessionId": "s1", "frame": "f"}
