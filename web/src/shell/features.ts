@@ -1,5 +1,6 @@
 /** Every page, and what the features that have them begin with. */
 import { registerApprovals } from "../features/approvals/page.ts";
+import { inboxEnabled } from "../features/approvals/state.ts";
 import { watchDevices } from "../features/devices/watch.ts";
 import { registerFleet } from "../features/fleet/page.ts";
 import { offer, outcomes } from "../features/restore/state.ts";
@@ -8,7 +9,7 @@ import { registerHelp } from "../features/shortcuts/page.ts";
 import { followServers } from "../features/webtabs/servers.ts";
 import { isAdmin, isMultiUser } from "../store/me.ts";
 import { activeSession, cliOf, sessions } from "../store/state.ts";
-import { FIRST_PAGE, openPage, registerPage, type Page } from "../ui/pages/registry.ts";
+import { FIRST_PAGE, openPage, registerPage, RULES_PAGE, type Page } from "../ui/pages/registry.ts";
 
 const PAGES: readonly Page[] = [
   {
@@ -124,6 +125,14 @@ const PAGES: readonly Page[] = [
     icon: "send",
     order: 78,
     load: async () => (await import("../features/mcp/McpPage.tsx")).McpPage,
+  },
+  {
+    id: RULES_PAGE,
+    title: "Approval rules",
+    icon: "check",
+    order: 79,
+    available: () => inboxEnabled.value,
+    load: async () => (await import("../features/rules/RulesPage.tsx")).RulesPage,
   },
   {
     id: "doctor",

@@ -1,4 +1,6 @@
 /** How agents are shown and spoken to. */
+import { Button } from "../../ui/Button.tsx";
+import { openPage, RULES_PAGE } from "../../ui/pages/registry.ts";
 import { inboxEnabled } from "../approvals/state.ts";
 import { Switch } from "../settings/fields.tsx";
 import { change, prefs } from "../../store/prefs.ts";
@@ -32,6 +34,17 @@ export function AgentSettings() {
         value={inboxEnabled.value}
         onChange={(on) => void saveSetting("approvalsInboxEnabled", on)}
       />
+      {inboxEnabled.value && (
+        <div class="setting">
+          <span>
+            Approval rules
+            <small>answer questions that always get the same answer</small>
+          </span>
+          <Button small onClick={() => (openPage.value = RULES_PAGE)} testid="settings-rules">
+            Show rules
+          </Button>
+        </div>
+      )}
       <Switch
         label="Other agents in the inbox"
         hint="show questions from Codex, Gemini CLI and OpenCode, too"

@@ -19,6 +19,7 @@ import {
   getRisk,
   acceptsText,
 } from "./item.ts";
+import { RuleButtons } from "../rules/RuleButtons.tsx";
 import { openReview } from "../review/open.ts";
 import { describeSent } from "./sent.ts";
 
@@ -105,6 +106,7 @@ function AnswerForm({ item, busy }: { item: ApprovalItemResponse; busy: boolean 
   return (
     <>
       {Form && <Form key={item.frame} item={item} busy={busy} onAnswer={give} />}
+      <RuleButtons item={item} busy={busy} />
       {acceptsText(item) && (
         <TextAnswer item={item} busy={busy} onSend={(text) => answer(item, { action: "text", text })} />
       )}

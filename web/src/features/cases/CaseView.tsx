@@ -3,7 +3,8 @@ import { Button } from "../../ui/Button.tsx";
 import { useEffect } from "preact/hooks";
 import { api } from "../../api/client.ts";
 import type { Session } from "../../api/types.ts";
-import { FILES_PAGE, GIT_PAGE, openPage } from "../../ui/pages/registry.ts";
+import { FILES_PAGE, GIT_PAGE, openPage, RULES_PAGE } from "../../ui/pages/registry.ts";
+import { inboxEnabled } from "../approvals/state.ts";
 import { answers, readNow } from "../git/state.ts";
 import { formatSummary, summarizeStatus } from "../git/summary.ts";
 import { Goals } from "../suggestions/Goals.tsx";
@@ -89,6 +90,11 @@ function SessionDetails({ session }: { session: Session }) {
           <Icon name="branch" size={14} /> Changes
         </Button>
         <FilesButton session={session} />
+        {inboxEnabled.value && (
+          <Button small onClick={() => (openPage.value = RULES_PAGE)} testid="case-rules">
+            <Icon name="check" size={14} /> Approval rules
+          </Button>
+        )}
       </div>
     </>
   );

@@ -2,8 +2,10 @@
 import { useState } from "preact/hooks";
 import { showError } from "../../store/toasts.ts";
 import { useRead } from "../../store/resource.ts";
+import type { ToolCallResponse } from "../../api/types.ts";
 import { Icon, type IconName } from "../../ui/Icon.tsx";
 import { Preview } from "../files/Preview.tsx";
+import { answers, findRuleOf } from "../rules/state.ts";
 import { useSurroundings } from "./context.ts";
 import { countLines, describeResult, type Item, titleWithin } from "./items.ts";
 import { SubAgent } from "./SubAgent.tsx";
@@ -90,6 +92,19 @@ const MARKS: Record<string, IconName> = {
 };
 const STATUS_WORDS = { running: "Running", done: "Done", failed: "Failed", denied: "Denied" };
 
+/** Inputs that a rule is about, as the service chooses them. */
+const SUBJECTS = ["command", "file_path", "url"];
+
+/** Which rule allowed a call, for calls that it was asked about. */
+function AllowedBy({ item, tool }: { item: Item; tool: ToolCallResponse }) {
+  const { sessionId } = useSurroundings();
+  const known = answers.data.value ?? [];
+  const subject = SUBJECTS.map((name) => tool.input[name]).find((value) => typeof value === "string");
+  const rule = findRuleOf(known, sessionId, subject, item.at);
+  if (rule === undefined) return null;
+  return <small data-testid="conversation-rule">allowed by rule “{rule}”</small>;
+}
+
 function Tool({ item, below }: { item: Item; below: readonly Item[] }) {
   const [open, setOpen] = useState(false);
   const { folder } = useSurroundings();
@@ -114,6 +129,7 @@ function Tool({ item, below }: { item: Item; below: readonly Item[] }) {
           </span>
         )}
         {told !== "" && <small>{told}</small>}
+        <AllowedBy item={item} tool={tool} />
       </summary>
       {open && (
         <div class="talk-body">

@@ -1,6 +1,7 @@
 /** The conversation of a session, with what waits for an answer and what was just sent. */
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Session } from "../../api/types.ts";
+import { useResource } from "../../store/resource.ts";
 import { cliOf, sessionList } from "../../store/state.ts";
 import { Icon } from "../../ui/Icon.tsx";
 import { besidePage } from "../../ui/pages/panel.ts";
@@ -12,6 +13,7 @@ import { APPROVALS_PAGE } from "../approvals/openinbox.ts";
 import { approvalOf } from "../approvals/state.ts";
 import { describeDelivery } from "../prompt/delivery.ts";
 import { getPromptState } from "../prompt/state.ts";
+import { answers } from "../rules/state.ts";
 import { ConversationView } from "./ConversationView.tsx";
 import { type Item, lastTodos } from "./items.ts";
 import { type Conversation, readSessionConversation } from "./source.ts";
@@ -91,6 +93,7 @@ export function SessionConversation({ id }: { id: string }) {
   const reader = useMemo(() => readSessionConversation(id), [id]);
   const target = useMemo(() => new URL(location.href).searchParams.get("item") ?? undefined, [id]);
   const session = sessionList.value.byId.get(id);
+  useResource(answers);
   if (!session) return null;
   const agent = cliOf(session.mode)?.label ?? session.mode;
   const head = (conversation: Conversation) => (

@@ -33,6 +33,7 @@ export const GIT_PAGE = "git";
 export const HOSTS_PAGE = "hosts";
 export const RESTORE_PAGE = "restore";
 export const REVIEW_PAGE = "review";
+export const RULES_PAGE = "rules";
 
 const pages = new Map<string, Page>();
 
