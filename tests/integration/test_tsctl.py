@@ -32,6 +32,8 @@ class TsctlSessionTests(TsctlCase):
         self.assertEqual("", self.tsctl("rename", session[:4], "two"))
         self.assertEqual("two", self.json("ls")[0]["name"])
         self.assertEqual({"name": "one"}, self.json("rename", "two", "one"))
+        self.assertEqual({"snooze": {}}, self.json("snooze", "one", "asks"))
+        self.assertEqual({}, self.json("snooze", "one", "off"))
         self.assertEqual("", self.tsctl("kill", "one"))
         self.assertEqual([], session_ids(self.service))
         self.assertIn("no session matches 'one'", self.fails("kill", "one"))

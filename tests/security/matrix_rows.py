@@ -150,6 +150,7 @@ ROWS: dict[str, MatrixRow] = {
     "PUT /api/sessions/{id}/name": _owner(MANAGE, {"name": "taken over"}),
     "PUT /api/sessions/{id}/color": _owner(MANAGE, {"color": "red"}),
     "PUT /api/sessions/{id}/pin": _owner(MANAGE, {"pinned": True}),
+    "POST /api/sessions/{id}/snooze": _owner(MANAGE, {"until": "30m"}),
     "PUT /api/sessions/{id}/nice": _owner(MANAGE, {"enabled": False, "value": 5}),
     "PUT /api/sessions/{id}/flicker-filter": _owner(MANAGE, {"flickerFilter": True}),
     "PUT /api/sessions/{id}/auto-compact": _owner(MANAGE, {"enabled": True, "threshold": 9999}),

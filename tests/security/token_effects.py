@@ -107,6 +107,7 @@ EFFECTS: Mapping[str, TokenEffects] = {
         PUT /api/sessions/{id}/name
         PUT /api/sessions/{id}/color
         PUT /api/sessions/{id}/pin
+        POST /api/sessions/{id}/snooze
         PUT /api/sessions/{id}/nice
         PUT /api/sessions/{id}/flicker-filter
         PUT /api/sessions/{id}/auto-compact

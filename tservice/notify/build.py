@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import socket
+from collections.abc import Callable
 
 from tservice.core.kernel.errors import ServiceError
+from tservice.core.kernel.events import Event
 from tservice.core.net.outbound import OutboundClient
 from tservice.http.metrics import make_gauge
 from tservice.http.operation_decorator import collect_operations
@@ -22,11 +24,13 @@ def build_webhooks(
     ground: Runtime,
     *,
     sessions: ISessions,
+    may_announce: Callable[[Event], bool] = lambda event: True,
     host_name: str | None = None,
     post: RequestSender | None = None,
 ) -> FeatureRegistration[WebhookService]:
     """Build the webhook, which listens to events and sends messages after its start.
 
+    @param may_announce: returns false for an event whose session is snoozed.
     @param host_name: host name in messages if the settings have no C{displayName}; C{None} means
         the machine's own name.
     @param post: sender of HTTP requests; C{None} means an L{OutboundClient} with address checks.
@@ -49,6 +53,7 @@ def build_webhooks(
             host=lambda: ground.settings.get().display_name or host, session_name=find_session_name
         ),
         redactor=ground.redactor,
+        may_announce=may_announce,
     )
     waiting = make_gauge("webhook_waiting", "Messages waiting for delivery.", service.count_waiting)
     return FeatureRegistration(

@@ -60,7 +60,9 @@ class WebhookService:
         sender: WebhookSender,
         words: MessageNames,
         redactor: SecretRedactor,
+        may_announce: Callable[[Event], bool],
     ) -> None:
+        """@param may_announce: returns false for an event whose session is snoozed."""
         self._clock = clock
         self._hub = hub
         self._file = file
@@ -68,6 +70,7 @@ class WebhookService:
         self._sender = sender
         self._words = words
         self._redactor = redactor
+        self._may_announce = may_announce
         self._webhook = WebhookConfig()
         self._repeats = DuplicateFilter(clock)
         self._delivery = WebhookDelivery(
@@ -181,6 +184,8 @@ class WebhookService:
             return
         found = make_notification(event)
         if found is None or not self._webhook.accepts_urgency(found.urgency):
+            return
+        if not self._may_announce(event):
             return
         if not self._repeats.check_new_and_remember(found):
             return

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from tservice.access.interfaces import IAccounts
 from tservice.access.passwords.failures import FailureCounter, LockoutEvent
 from tservice.core.kernel.errors import ServiceError
+from tservice.core.kernel.events import Event
 from tservice.core.net.egress import PUBLIC_ONLY
 from tservice.core.net.outbound import OutboundClient
 from tservice.http.operation_decorator import collect_operations
@@ -23,10 +26,12 @@ def build_push(
     sessions: SessionService,
     accounts: IAccounts | None,
     failures: FailureCounter,
+    may_announce: Callable[[Event], bool],
 ) -> FeatureRegistration[PushService]:
     """Build Web Push, which sends messages to closed pages, and the operations to subscribe to
     them.
 
+    @param may_announce: returns false for an event whose session is snoozed.
     @raise StartError: the key file is not valid, or other users can access it.
     """
 
@@ -54,6 +59,7 @@ def build_push(
         name_of=find_session_name,
         active=is_active if ground.config.multiuser else None,
         is_admin=is_admin,
+        may_announce=may_announce,
     )
 
     def handle_lockout(lockout: LockoutEvent) -> None:

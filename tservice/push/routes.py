@@ -52,7 +52,7 @@ class SubscriptionRemovedResponse(ResponseModel):
 
 
 _PUSH = OperationFields(
-    tag="Push",
+    tag="Notices",
     access=AccessRule.USER,
     scope_reason=(
         "Only a browser needs it. Notifications that a token requested would continue "

@@ -81,12 +81,15 @@ class PushService(Service):
         name_of: NameOf,
         active: Callable[[str], bool] | None,
         is_admin: Callable[[str], bool] = lambda owner: False,
+        may_announce: Callable[[Event], bool] = lambda event: True,
     ) -> None:
         """@param send: sends HTTP requests, to public addresses only.
         @param name_of: returns a session's name by its id; C{None} for a deleted session.
         @param active: returns true if an account exists and is enabled; C{None} in single-user
             mode.
+        @param may_announce: returns false for an event whose session is snoozed.
         """
+        self._may_announce = may_announce
         self._clock = clock
         self._hub = hub
         self._settings = settings
@@ -152,6 +155,8 @@ class PushService(Service):
     def _handle_event(self, event: Event) -> None:
         kind = find_preference_key(event)
         if kind is None or event.session_id is None or not self._is_wanted(kind):
+            return
+        if not self._may_announce(event):
             return
         name = choose_session_name(event, self._name_of(event.session_id))
         note = PushNote(kind=kind, session_id=event.session_id, session_name=name)

@@ -45,6 +45,7 @@ from tservice.mcp.build import build_mcp
 from tservice.models.build import build_models
 from tservice.models.service import ModelService
 from tservice.mux.build import build_mux
+from tservice.notifications.build import build_notices
 from tservice.notify.build import build_webhooks
 from tservice.push.build import build_push
 from tservice.restore.build import build_offer_registry, build_restore
@@ -168,8 +169,13 @@ class Application:
         ))  # fmt: skip
         add(build_program_watch(ground, sessions=sessions, clis=clis))
         # Before the jobs, because webhooks report runs that fail immediately.
-        add(build_webhooks(ground, sessions=sessions))
-        add(build_push(ground, sessions=sessions, accounts=accounts, failures=self.access.failures))
+        # A snooze that ends with a question must end before the question is announced.
+        notices = add(build_notices(ground, sessions=sessions))
+        add(build_webhooks(ground, sessions=sessions, may_announce=notices.may_announce))
+        add(build_push(
+            ground, sessions=sessions, accounts=accounts, failures=self.access.failures,
+            may_announce=notices.may_announce,
+        ))  # fmt: skip
         add(build_doctor(ground, clis=clis, reach=self.boxes.reach))
         add(build_mcp(ground, clis=clis))
         add(build_voice(ground))

@@ -87,6 +87,18 @@ def rename(context: CommandContext) -> int:
     return 0
 
 
+def snooze(context: CommandContext) -> int:
+    """Pause the notices about a session, or end the pause."""
+    until = context.words.until or "30m"
+    body: dict[str, Any] = {"until": None if until == "off" else until}
+    zone = context.shell.environ.get("TZ", "").lstrip(":")
+    if zone and until == "tomorrow":
+        body["timeZone"] = zone
+    path = build_session_path(context.find_session()["id"], "/snooze")
+    context.print_result(context.caller.send_request("POST", path, body), "")
+    return 0
+
+
 def _build_body(context: CommandContext) -> dict[str, Any]:
     words = context.words
     if words.prompt == "":

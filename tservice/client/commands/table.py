@@ -12,6 +12,7 @@ from tservice.client.wait_limits import Signal
 
 SIGNALS = ",".join(get_args(Signal))
 SHELLS = ("bash", "zsh", "fish")
+SNOOZES = ("30m", "tomorrow", "asks", "off")
 CATEGORIES = ("core", "office", "other")
 
 JSON = CommandOption(("--json",), "Print the records as JSON")
@@ -206,6 +207,17 @@ COMMANDS = (
     CommandSpec(
         ("rename",), "sessions:rename", "give a session a name",
         (SESSION, CommandOption(("NAME",), "New name; empty to remove the name"), JSON),
+    ),
+    CommandSpec(
+        ("snooze",), "sessions:snooze", "pause the notices about a session",
+        (
+            SESSION,
+            CommandOption(("UNTIL",), "End of the pause; off ends it now", repeat="?",
+                   choices=SNOOZES),
+            JSON,
+        ),
+        "30m is half an hour, tomorrow is 8:00 in the time zone of TZ or of the service, asks lasts"
+        " until the session asks something.",
     ),
     CommandSpec(("cases", "ls"), "cases:ls", "list the cases", (JSON,)),
     CommandSpec(

@@ -58,6 +58,7 @@ EXAMPLES: Mapping[str, Mapping[str, Any]] = MappingProxyType(
         "PUT /api/sessions/{id}/name": {"name": "tests of the parser"},
         "PUT /api/sessions/{id}/color": {"color": "green"},
         "PUT /api/sessions/{id}/pin": {"pinned": True},
+        "POST /api/sessions/{id}/snooze": {"until": "tomorrow", "timeZone": "Europe/Berlin"},
         "PUT /api/sessions/{id}/nice": {"enabled": True, "value": 10},
         "PUT /api/sessions/{id}/flicker-filter": {"flickerFilter": True},
         "PUT /api/sessions/{id}/auto-compact": {"enabled": True, "threshold": 110000},

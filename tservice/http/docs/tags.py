@@ -25,7 +25,7 @@ TAGS: Mapping[str, str] = MappingProxyType(
         "MCP": "Tools for agents, over HTTP",
         "MCP servers": "Sync of MCP servers between CLIs",
         "Models": "Custom model endpoints",
-        "Push": "Push notifications to closed browsers",
+        "Notices": "Pauses and rules of notices, and push to closed browsers",
         "Remote hosts": "Machines on which sessions run, by ssh",
         "Restore": "Restore of sessions that a reboot ended",
         "Sessions": "Sessions: create, start, change and end",

@@ -109,6 +109,16 @@ class AutoResume:
 
 
 @frozen(kw_only=True)
+class Snooze:
+    """Pause of a session's notices (protocol-notices).
+
+    @ivar until: Unix milliseconds of its end; C{None}: it ends when the session asks something.
+    """
+
+    until: int | None = None
+
+
+@frozen(kw_only=True)
 class ProcessPriority:
     """Scheduling priority of the pane's process, -20 (highest) to 19; 0 while disabled."""
 
@@ -276,6 +286,7 @@ class Session:
     limit_paused: bool = False
     nice: ProcessPriority = field(factory=ProcessPriority)
     flicker_filter: bool = False
+    snooze: Snooze | None = None
     tokens: TokenUsage = field(factory=TokenUsage)
     total_cost: float = 0.0
     cost_unknown: bool | None = None

@@ -41,6 +41,15 @@ export const colorSession = (id: string, color: Session["color"]) =>
 export const pinSession = (id: string, pinned: boolean) =>
   api.put(`${ID}/pin`, { path: { id }, body: { pinned } });
 
+export type SnoozeChoice = "30m" | "tomorrow" | "asks";
+
+/** @param until undefined ends the pause. */
+export const snoozeSession = (id: string, until: SnoozeChoice | undefined) =>
+  api.post(`${ID}/snooze`, {
+    path: { id },
+    body: { until: until ?? null, timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone },
+  });
+
 export const orderSessions = (order: string[]) => api.put("/api/session-order", { body: { order } });
 
 export const readScreen = (id: string) => api.get(`${ID}/terminal`, { path: { id } });

@@ -7,6 +7,7 @@ import type { Held } from "../approvals/held.ts";
 import type { ApprovalItemResponse } from "../approvals/item.ts";
 import { isJustSent } from "../approvals/sent.ts";
 import { describeAsk, getOwnMessage } from "../approvals/texts.ts";
+import { SnoozeMark } from "../notifications/SnoozeMark.tsx";
 import { GitRow } from "../git/Badge.tsx";
 import { ReviewChip } from "../review/ReviewChip.tsx";
 import { shortenPath } from "../../lib/format.ts";
@@ -128,6 +129,7 @@ export function Row({ entry, now, asked, shown, reachable }: Props) {
         >
           <StatusDot session={session} />
           <span class="fleet-name">{session.name}</span>
+          <SnoozeMark session={session} />
           <span class="badge" title={agent}>
             {cliOf(session.mode)?.shortBadge ?? session.mode}
           </span>

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test, vi } from "vitest";
 import type { ApprovalItemResponse } from "../approvals/item.ts";
-import { arrivals, DEFAULT_PREFERENCES, mayNotify, maySound, readPreferences } from "./start.ts";
+import { arrivals, DEFAULT_PREFERENCES, isMuted, mayNotify, maySound, readPreferences } from "./start.ts";
 import { keyBytes } from "./device.ts";
 
 const item = (id: string): ApprovalItemResponse => ({
@@ -29,6 +29,14 @@ describe("arrivals", () => {
     [{ ...now, preferences: { ...preferences, enabled: false } }],
     [{ ...now, preferences: { ...preferences, events: [] } }],
   ])("not told with %o", (situation) => expect(mayNotify("permission_prompt", situation)).toBe(false));
+
+  test("a pause silences, and a question ends the one without an end", () => {
+    expect(isMuted(undefined, "stop")).toBe(false);
+    expect(isMuted({}, "stop")).toBe(false);
+    expect(isMuted({ snooze: { until: 5 } }, "permission_prompt")).toBe(true);
+    expect(isMuted({ snooze: {} }, "stop")).toBe(true);
+    expect(isMuted({ snooze: {} }, "permission_prompt")).toBe(false);
+  });
 
   test("a sound needs no hidden page", () => {
     expect(maySound("permission_prompt", preferences)).toBe(false);

@@ -1,5 +1,5 @@
 /** Tells a person who looks elsewhere that an agent waits. */
-import type { NotificationPreferences, EventName } from "../../api/types.ts";
+import type { NotificationPreferences, EventName, Session } from "../../api/types.ts";
 import type { ApprovalItemResponse, ItemKind } from "../approvals/item.ts";
 import { effect, signal } from "@preact/signals";
 import { approvals, sessionsNeedingPerson } from "../approvals/state.ts";
@@ -95,7 +95,14 @@ export const announcement = signal("");
 
 const report = (error: unknown): void => showError("Couldn't show the notification", error);
 
+const ASKING: readonly NotifiedEvent[] = ["permission_prompt", "elicitation_dialog", "error"];
+
+/** A pause without an end ends by a question, whose news may come before that of the end. */
+export const isMuted = (session: Pick<Session, "snooze"> | undefined, event: NotifiedEvent): boolean =>
+  session?.snooze !== undefined && (session.snooze.until !== undefined || !ASKING.includes(event));
+
 function tell(event: NotifiedEvent, sessionId: string, title: string, text: string): void {
+  if (isMuted(sessionList.peek().byId.get(sessionId), event)) return;
   const preferences = readPreferences(settings.peek()["notificationPreferences"]);
   if (maySound(event, preferences)) chime();
   const now = { preferences, here: isOn(), hidden: document.visibilityState === "hidden" };

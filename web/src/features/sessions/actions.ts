@@ -56,6 +56,10 @@ export const pin = (id: string, pinned: boolean) =>
     calls.pinSession(id, pinned),
   );
 
+/** @param until undefined ends the pause; the row follows the service, which computes its end. */
+export const snooze = (id: string, until: calls.SnoozeChoice | undefined) =>
+  attempt("Couldn't change the notifications", () => calls.snoozeSession(id, until));
+
 export async function start(id: string): Promise<void> {
   const session = find(id);
   if (!session || livePid(session) !== null) return;

@@ -1,11 +1,12 @@
 /** What can be done with one session, as menu items. */
+import type { SnoozeChoice } from "../../api/calls.ts";
 import type { Session } from "../../api/types.ts";
 import { openReview } from "../review/open.ts";
 import { FILES_PAGE, GIT_PAGE, openPage } from "../../ui/pages/registry.ts";
 import { sessions } from "../../store/state.ts";
 import { copyText } from "../../ui/clipboard.ts";
 import { type MenuItem, menuAt } from "../../ui/menu.ts";
-import { close, detach, move, pin, recolor, start } from "./actions.ts";
+import { close, detach, move, pin, recolor, snooze, start } from "./actions.ts";
 import { select } from "../../ui/pages/select.ts";
 import { writeName } from "./naming.ts";
 import { COLORS, livePid } from "./status.ts";
@@ -17,6 +18,19 @@ function colourItems(session: Session): MenuItem[] {
     checked: session.color === color,
     act: () => void recolor(session.id, color),
   }));
+}
+
+function snoozeItems(session: Session): MenuItem[] {
+  const item = (label: string, until: SnoozeChoice | undefined): MenuItem => ({
+    label,
+    act: () => void snooze(session.id, until),
+  });
+  return [
+    item("For 30 minutes", "30m"),
+    item("Until tomorrow", "tomorrow"),
+    item("Until it asks", "asks"),
+    ...(session.snooze ? [item("Unmute", undefined)] : []),
+  ];
 }
 
 /** @param x @param y where the menu of colours opens, in the window's pixels. */
@@ -31,6 +45,12 @@ export function sessionItems(session: Session, x: number, y: number): MenuItem[]
       act: () => void pin(session.id, !session.pinned),
     },
     { label: "Colour", swatch: session.color, act: () => menuAt("Colour", colourItems(session), x, y) },
+    {
+      label: "Mute notifications",
+      icon: "bell",
+      checked: session.snooze !== undefined,
+      act: () => menuAt("Mute notifications", snoozeItems(session), x, y),
+    },
     {
       label: "Files",
       icon: "folder",

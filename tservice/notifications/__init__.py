@@ -1,0 +1,1 @@
+"""Decisions about notices: which event is announced to whom, when and where (protocol-notices)."""

@@ -1,0 +1,102 @@
+"""Snoozes of sessions, which end at a time or when the session asks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import tzinfo
+
+from twisted.internet.interfaces import IReactorTime
+
+from tservice.core.kernel.clock import get_unix_ms
+from tservice.core.kernel.errors import ServiceError
+from tservice.core.kernel.events import Event, EventHub, EventName
+from tservice.core.kernel.timers import NamedTimers
+from tservice.notifications.snooze_rules import SnoozeChoice, is_asking, is_in_force, make_snooze
+from tservice.sessions.interfaces import ISessions, Session, Snooze
+
+LONGEST_TIMER = 24 * 3600.0
+"""Seconds after which a timer looks at the clock again, which may have been set."""
+
+
+class SnoozeService:
+    """Starts and ends snoozes.  They are part of the sessions' records, so restarts keep them."""
+
+    def __init__(
+        self, clock: IReactorTime, hub: EventHub, sessions: ISessions, zone: tzinfo
+    ) -> None:
+        """@param zone: time zone for callers that name none."""
+        self._clock = clock
+        self._hub = hub
+        self._sessions = sessions
+        self._zone = zone
+        self._timers = NamedTimers(clock)
+        self._unsubscribe: Callable[[], None] = lambda: None
+
+    def start(self) -> None:
+        """End the snoozes that expired while the service was stopped, and set timers for others."""
+        self._unsubscribe = self._hub.subscribe(self._handle_event)
+        for session in self._sessions.list():
+            self._check_end(session.id)
+
+    def stop(self) -> None:
+        """Cancel the timers.  The records stay as they are."""
+        self._unsubscribe()
+        self._timers.cancel_all()
+
+    def set_snooze(
+        self, session_id: str, wanted: SnoozeChoice | int | None, zone: tzinfo | None
+    ) -> Snooze | None:
+        """Pause the notices of a session, or end the pause.
+
+        @param wanted: a choice, the end in Unix milliseconds, or C{None} to end the pause.
+        @param zone: time zone of the reader; C{None}: that of the service.
+        @raise ServiceError: 400: the end is not valid.
+        """
+        snooze = None
+        if wanted is not None:
+            snooze = make_snooze(wanted, zone or self._zone, get_unix_ms(self._clock))
+        session = self._sessions.update_record(session_id, snooze=snooze)
+        self._schedule_end(session)
+        return snooze
+
+    def may_announce(self, event: Event) -> bool:
+        """Return false if notices about the event's session are paused now."""
+        session = None if event.session_id is None else self._find(event.session_id)
+        return session is None or not is_in_force(session.snooze, get_unix_ms(self._clock))
+
+    def _handle_event(self, event: Event) -> None:
+        if event.session_id is None:
+            return
+        if event.name is EventName.SESSION_DELETED:
+            self._timers.cancel_timer(event.session_id)
+        elif is_asking(event):
+            session = self._find(event.session_id)
+            if session is not None and session.snooze == Snooze():
+                self._end(session)
+
+    def _check_end(self, session_id: str) -> None:
+        session = self._find(session_id)
+        if session is None or session.snooze is None:
+            return
+        if is_in_force(session.snooze, get_unix_ms(self._clock)):
+            self._schedule_end(session)
+        else:
+            self._end(session)
+
+    def _schedule_end(self, session: Session) -> None:
+        if session.snooze is None or session.snooze.until is None:
+            self._timers.cancel_timer(session.id)
+            return
+        seconds = (session.snooze.until - get_unix_ms(self._clock)) / 1000
+        wait = min(max(seconds, 0.0), LONGEST_TIMER)
+        self._timers.schedule_call(session.id, wait, self._check_end, session.id)
+
+    def _end(self, session: Session) -> None:
+        # The write need not be durable: a restart ends an expired snooze again.
+        self._sessions.update_record(session.id, durable=False, snooze=None)
+
+    def _find(self, session_id: str) -> Session | None:
+        try:
+            return self._sessions.get(session_id)
+        except ServiceError:
+            return None
