@@ -119,6 +119,8 @@ ROWS: dict[str, MatrixRow] = {
     "PUT /api/me/password": MatrixRow(
         access="user", body={"currentPassword": "wrong word", "newPassword": "another one"}
     ),
+    "GET /api/notification-rules": MatrixRow(access="user"),
+    "PUT /api/notification-rules": MatrixRow(access="user", body={"custom": True}),
     "GET /api/admin/users": _admin(),
     "POST /api/admin/users": _person({"username": "mallory", "role": "admin"}),
     "PATCH /api/admin/users/{name}": _person({"role": "admin"}, name="bob"),
@@ -151,6 +153,7 @@ ROWS: dict[str, MatrixRow] = {
     "PUT /api/sessions/{id}/color": _owner(MANAGE, {"color": "red"}),
     "PUT /api/sessions/{id}/pin": _owner(MANAGE, {"pinned": True}),
     "POST /api/sessions/{id}/snooze": _owner(MANAGE, {"until": "30m"}),
+    "POST /api/sessions/{id}/look": _owner(None, {"device": "d", "looking": True}),
     "PUT /api/sessions/{id}/nice": _owner(MANAGE, {"enabled": False, "value": 5}),
     "PUT /api/sessions/{id}/flicker-filter": _owner(MANAGE, {"flickerFilter": True}),
     "PUT /api/sessions/{id}/auto-compact": _owner(MANAGE, {"enabled": True, "threshold": 9999}),

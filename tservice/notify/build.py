@@ -10,6 +10,7 @@ from tservice.core.kernel.events import Event
 from tservice.core.net.outbound import OutboundClient
 from tservice.http.metrics import make_gauge
 from tservice.http.operation_decorator import collect_operations
+from tservice.notify.account_webhooks import AccountWebhooks, FindPolicy, MakeSender
 from tservice.notify.config_file import WebhookConfigFile
 from tservice.notify.outbox import WebhookOutbox
 from tservice.notify.routes import WebhookRoutes
@@ -18,6 +19,29 @@ from tservice.notify.service import MessageNames, WebhookService
 from tservice.runtime.feature import FeatureRegistration
 from tservice.runtime.runtime import Runtime
 from tservice.sessions.interfaces import ISessions
+
+
+def build_account_webhooks(
+    ground: Runtime,
+    *,
+    policy: FindPolicy,
+    make_sender: MakeSender | None = None,
+) -> FeatureRegistration[AccountWebhooks]:
+    """Build the webhooks of accounts.  Their rules open them, and start removes what is left over.
+
+    @param policy: returns the rules for an account's requests to a port.
+    @param make_sender: makes the sender of requests; C{None} means L{OutboundClient}.
+    """
+    webhooks = AccountWebhooks(
+        clock=ground.reactor,
+        database=ground.database,
+        redactor=ground.redactor,
+        policy=policy,
+        make_sender=make_sender or (lambda rules: OutboundClient(ground.reactor, rules)),
+    )
+    return FeatureRegistration(
+        name="account webhooks", service=webhooks, start=webhooks.start, close=webhooks.stop
+    )
 
 
 def build_webhooks(

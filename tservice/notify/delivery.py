@@ -43,20 +43,23 @@ class WebhookDelivery:
         self._sender = sender
         self._webhook = webhook
         self._told = on_attempt
-        outbox.add_recovery_callback(self.start_due_deliveries)
         self._running: dict[int, Deferred[None]] = {}
         self._timer: IDelayedCall | None = None
         self._open = False
+        self._forget_recovery: Callable[[], None] = lambda: None
 
     def start(self) -> None:
         """Start to deliver messages, beginning with those of an earlier process."""
         self._open = True
+        self._forget_recovery = self._outbox.add_recovery_callback(self.start_due_deliveries)
         self._outbox.limit_due_times(get_unix_ms(self._clock) + RETRY_SECONDS[-1] * 1000)
         self.start_due_deliveries()
 
     def stop(self) -> Deferred[list[None]]:
         """Cancel running requests.  They are repeated after the next start."""
         self._open = False
+        self._forget_recovery()
+        self._forget_recovery = lambda: None
         self._cancel_timer()
         running = tuple(self._running.values())
         for task in running:

@@ -91,7 +91,7 @@ class WebhookService:
             self._apply_config(self._file.read_config())
         except (FileError, OSError) as error:
             self._log.error("{error}; the webhook is off", error=str(error))
-        self._unsubscribe = self._hub.subscribe(self._handle_event)
+        self._unsubscribe = self._hub.subscribe(self.handle_event)
         self._delivery.start()
 
     def stop(self) -> Deferred[list[None]]:
@@ -179,7 +179,8 @@ class WebhookService:
         self._forget_url = forget
         self._webhook = webhook
 
-    def _handle_event(self, event: Event) -> None:
+    def handle_event(self, event: Event) -> None:
+        """Send the message that C{event} causes, if it causes one."""
         if not self._webhook.is_active:
             return
         found = make_notification(event)

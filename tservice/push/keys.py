@@ -77,7 +77,7 @@ class PushKey:
             "Content-Type": "application/octet-stream",
             "TTL": str(LIFETIME_SECONDS),
             "Topic": note.topic,
-            "Urgency": "normal" if note.kind in ("stop", "exit") else "high",
+            "Urgency": note.urgency or ("normal" if note.kind in ("stop", "exit") else "high"),
         }
         return EncryptedMessage(headers=headers, body=body)
 

@@ -70,12 +70,15 @@ class Subscription:
 class PushNote:
     """Content of a message, which contains no text from the session.
 
-    @ivar kind: a key of the setting C{notificationPreferences} (protocol-settings).
+    @ivar kind: a key of the setting C{notificationPreferences} (protocol-settings), or a kind of
+        protocol-notices.
+    @ivar urgency: urgency of RFC 8030, 5.3; empty: it follows from the kind.
     """
 
     kind: str
     session_id: str
     session_name: str
+    urgency: str = ""
 
     def make_payload(self) -> bytes:
         """Return the message as the page's service worker parses it."""

@@ -112,7 +112,7 @@ class PushService(Service):
 
     def startService(self) -> None:
         super().startService()
-        self._unsubscribe = self._hub.subscribe(self._handle_event)
+        self._unsubscribe = self._hub.subscribe(self.handle_event)
 
     def stopService(self) -> Deferred[Any]:
         """Drop waiting messages and cancel running requests."""
@@ -152,7 +152,8 @@ class PushService(Service):
         waiting = [job for job in self._waiting if self._active(job.subscription.owner)]
         self._waiting = deque(waiting)
 
-    def _handle_event(self, event: Event) -> None:
+    def handle_event(self, event: Event) -> None:
+        """Send the message that C{event} causes, if it causes one."""
         kind = find_preference_key(event)
         if kind is None or event.session_id is None or not self._is_wanted(kind):
             return
@@ -162,6 +163,15 @@ class PushService(Service):
         note = PushNote(kind=kind, session_id=event.session_id, session_name=name)
         for one in self._find_subscriptions(event.owner):
             self._enqueue_job(_PushJob(subscription=one, note=note))
+
+    def send_note(self, owner: str | None, note: PushNote) -> None:
+        """Send a message to the browsers of an account, as its own rules decided.
+
+        @param owner: the account; C{None} in single-user mode.
+        """
+        if self.running:
+            for one in self._find_subscriptions(owner):
+                self._enqueue_job(_PushJob(subscription=one, note=note))
 
     def send_lockout(self, username: str | None) -> None:
         """Send a message about blocked sign-ins to admins, and to the user whose name was tried.

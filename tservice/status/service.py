@@ -48,6 +48,7 @@ class StatusResponse(InitialStatePayload):
     @ivar installed_version: version on the disk if it is newer; a restart of the service uses it.
     @ivar cron_jobs: number of jobs.
     @ivar approvals: pending items, oldest first.
+    @ivar custom_notices: true if the caller has rules of its own for notices.
     @ivar changes: what sessions changed, as far as it is known.
     @ivar server_time: Unix milliseconds.
     @ivar time_zone: time zone of the service, an IANA name or an offset. Scheduled jobs are planned
@@ -61,6 +62,7 @@ class StatusResponse(InitialStatePayload):
     cron_jobs: int = 0
     approvals: list[Any] = []
     changes: list[SessionChangesPayload] = []
+    custom_notices: bool = False
     plan_usage: PlanUsagePayload | None = None
     tunnel: TunnelStatus = TunnelStatus()
     user: UserStatus

@@ -75,13 +75,16 @@ class DeferredWrites:
         """
         self._clock = clock
 
-    def add_recovery_callback(self, call: Callable[[], object]) -> None:
+    def add_recovery_callback(self, call: Callable[[], object]) -> Callable[[], None]:
         """Call C{call} each time the disk accepts writes again.
 
         The call is made after the write that succeeded has returned, because that writer's state is
         incomplete until then.
+
+        @return: a function that removes the callback.
         """
         self._recovered.append(call)
+        return lambda: self._recovered.remove(call)
 
     def close(self) -> None:
         """Try once more to write the deferred statements; log it if some are lost."""

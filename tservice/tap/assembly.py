@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import os
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +46,7 @@ from tservice.mcp.build import build_mcp
 from tservice.models.build import build_models
 from tservice.models.service import ModelService
 from tservice.mux.build import build_mux
-from tservice.notifications.build import build_notices
+from tservice.notifications.build import build_notice_gates, build_notices
 from tservice.notify.build import build_webhooks
 from tservice.push.build import build_push
 from tservice.restore.build import build_offer_registry, build_restore
@@ -64,7 +65,8 @@ from tservice.tap.root import StartupService
 from tservice.tap.runtime_setup import build_runtime
 from tservice.tunnel.build import build_tunnel
 from tservice.voice.build import build_voice
-from tservice.webviews.build import build_webviews
+from tservice.webviews.build import build_webviews, may_run_commands
+from tservice.webviews.service import WebTabGuard
 
 
 def assemble_program(program: LaunchContext, stack: ServiceStack) -> None:
@@ -169,13 +171,7 @@ class Application:
         ))  # fmt: skip
         add(build_program_watch(ground, sessions=sessions, clis=clis))
         # Before the jobs, because webhooks report runs that fail immediately.
-        # A snooze that ends with a question must end before the question is announced.
-        notices = add(build_notices(ground, sessions=sessions))
-        add(build_webhooks(ground, sessions=sessions, may_announce=notices.may_announce))
-        add(build_push(
-            ground, sessions=sessions, accounts=accounts, failures=self.access.failures,
-            may_announce=notices.may_announce,
-        ))  # fmt: skip
+        self._add_notices()
         add(build_doctor(ground, clis=clis, reach=self.boxes.reach))
         add(build_mcp(ground, clis=clis))
         add(build_voice(ground))
@@ -193,6 +189,29 @@ class Application:
                 ground, accounts=accounts, forgets=self.contents.on_account_removed
             )
         )
+
+    def _add_notices(self) -> None:
+        """Add webhooks, push, and the rules that decide what they announce."""
+        ground, add, accounts = self.ground, self.contents.add_feature, self.access.accounts
+        sessions = self.sessions
+        # A snooze that ends with a question must end before the question is announced.
+        gates = add(build_notice_gates(ground, sessions=sessions))
+        webhook = add(
+            build_webhooks(ground, sessions=sessions, may_announce=gates.snoozes.may_announce)
+        )
+        push = add(build_push(
+            ground, sessions=sessions, accounts=accounts, failures=self.access.failures,
+            may_announce=gates.may_announce_by_settings,
+        ))  # fmt: skip
+        for each in (webhook, push):
+            gates.snoozes.add_resume_listener(each.handle_event)
+        guard = WebTabGuard(
+            own_ports=lambda: self.listener().get_port_numbers(),
+            trusts=partial(may_run_commands, accounts),
+        )
+        parts = build_notices(ground, gates=gates, sessions=sessions, push=push, guard=guard)
+        add(parts.notices)
+        add(parts.webhooks)
 
     def add_listeners(self) -> None:
         """Add the listening ports after all routes are known.

@@ -63,7 +63,7 @@ def build_webviews(
     def all_ports() -> list[int]:
         return [*own_ports(), *(port for each in second for port in each.get_port_numbers())]
 
-    guard = WebTabGuard(own_ports=all_ports, trusts=partial(_may_run_commands, access.accounts))
+    guard = WebTabGuard(own_ports=all_ports, trusts=partial(may_run_commands, access.accounts))
     store = WebViewStore(ground.database)
     views = WebViewService(
         WebViewDependencies(
@@ -109,7 +109,7 @@ def build_webviews(
     )
 
 
-def _may_run_commands(accounts: IAccounts, username: str) -> bool:
+def may_run_commands(accounts: IAccounts, username: str) -> bool:
     """Return true if an account may run commands without approval."""
     identity = accounts.find_identity(username)
     return identity is not None and identity.can_bypass_permissions

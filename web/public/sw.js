@@ -87,6 +87,9 @@ const TEXTS = {
   stop: "finished its turn",
   exit: "exited",
   error: "keeps crashing",
+  limit_pause: "is paused by a usage limit",
+  run_failed: "could not complete a scheduled job",
+  digest: "and others need you",
   lockout: "Too many wrong passwords. Sign-in is blocked for a while.",
 };
 

@@ -10,8 +10,8 @@ from twisted.trial.unittest import SynchronousTestCase
 from tests.event_helpers import make_event
 from tests.unit.sessions.harness import BOOT, SessionCase
 from tservice.core.kernel.errors import ServiceError
-from tservice.notifications.build import build_notices
-from tservice.notifications.snooze_rules import (
+from tservice.notifications.build import build_notice_gates
+from tservice.notifications.snoozes.rules import (
     HALF_HOUR_MS,
     LONGEST_MS,
     SnoozeChoice,
@@ -66,8 +66,8 @@ class SnoozeServiceTests(SessionCase):
         self.begin()
 
     def begin(self) -> None:
-        self.notices = build_notices(self.machine.ground(), sessions=self.sessions)
-        self.snoozes = self.notices.service
+        self.notices = build_notice_gates(self.machine.ground(), sessions=self.sessions)
+        self.snoozes = self.notices.service.snoozes
         self.notices.start()
         self.addCleanup(self.notices.close)
 

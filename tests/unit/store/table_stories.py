@@ -11,6 +11,7 @@ from tests.unit.store.approval_rule_story import tell_approval_rules
 from tests.unit.store.buffered_input_story import tell_buffered_input
 from tests.unit.store.container_story import tell_containers
 from tests.unit.store.movestory import tell_moves
+from tests.unit.store.notice_story import tell_notification_rules
 from tests.unit.store.review_story import tell_reviews
 from tests.unit.store.story_steps import StoreStory, StoryHarness, StoryStep, session_record
 from tests.unit.store.truststory import tell_trusted_folders
@@ -461,6 +462,7 @@ STORIES = [
     ),
     StoreStory(["approvals"], _approvals),
     StoreStory(["webhook_outbox", "webhook_result"], _webhooks),
+    StoreStory(["notification_rules"], tell_notification_rules),
     StoreStory(["cron_jobs", "cron_runs"], _cron),
     StoreStory(
         ["audit_log"],

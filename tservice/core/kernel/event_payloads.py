@@ -200,6 +200,28 @@ class ApprovalResolvedPayload(Payload):
     rule: str | None = omit_if_none()
 
 
+class NoticePayload(Payload):
+    """Notice for the open pages of an account, as its own rules decided.
+
+    @ivar kind: kind of the event, or C{digest} for several.
+    @ivar session_id: session that the notice opens; empty if there is none.
+    """
+
+    kind: str
+    urgency: Literal["critical", "warning", "info"]
+    session_id: str
+    session_name: str
+    title: str
+    body: str
+    at: int
+
+
+class NoticeRulesPayload(Payload):
+    """True if the account has rules of its own."""
+
+    custom: bool
+
+
 class CronJobsPayload(Payload):
     """Jobs that the receiver may see."""
 

@@ -204,6 +204,15 @@ class EventName(StrEnum):
     APPROVAL_PENDING = "approval:pending", told.ApprovalPayload, "an item waits for a person"
     APPROVAL_UPDATED = "approval:updated", told.ApprovalPayload, "a waiting item changed"
     APPROVAL_RESOLVED = "approval:resolved", told.ApprovalResolvedPayload, "an item no longer waits"
+    NOTICE_SENT = (
+        "notice:sent", told.NoticePayload,
+        "`rules of the account <features.rst#protocol-notices>`_ announce something on its pages",
+        _PERSON,
+    )  # fmt: skip
+    NOTICE_RULES_CHANGED = (
+        "notice:rulesChanged", told.NoticeRulesPayload,
+        "the account replaced its `rules <features.rst#protocol-notices>`_", _PERSON,
+    )  # fmt: skip
     CRON_JOBS_CHANGED = (
         "cron:jobsChanged", told.CronJobsPayload, "jobs were created, changed or deleted", *_CRON
     )  # fmt: skip

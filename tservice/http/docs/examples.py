@@ -59,6 +59,16 @@ EXAMPLES: Mapping[str, Mapping[str, Any]] = MappingProxyType(
         "PUT /api/sessions/{id}/color": {"color": "green"},
         "PUT /api/sessions/{id}/pin": {"pinned": True},
         "POST /api/sessions/{id}/snooze": {"until": "tomorrow", "timeZone": "Europe/Berlin"},
+        "POST /api/sessions/{id}/look": {"device": "d3b07384", "looking": True},
+        "PUT /api/notification-rules": {
+            "push": {"enabled": True, "events": ["permission_prompt", "elicitation_dialog"]},
+            "webhooks": [
+                {"id": "phone", "name": "Phone", "kind": "ntfy", "url": "https://ntfy.sh/a-topic"}
+            ],
+            "quietHours": {
+                "enabled": True, "start": "22:00", "end": "07:00", "timeZone": "Europe/Berlin",
+            },
+        },
         "PUT /api/sessions/{id}/nice": {"enabled": True, "value": 10},
         "PUT /api/sessions/{id}/flicker-filter": {"flickerFilter": True},
         "PUT /api/sessions/{id}/auto-compact": {"enabled": True, "threshold": 110000},

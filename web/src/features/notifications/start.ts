@@ -1,5 +1,5 @@
 /** Tells a person who looks elsewhere that an agent waits. */
-import type { NotificationPreferences, EventName, Session } from "../../api/types.ts";
+import type { NotificationPreferences, EventName, Session, Told } from "../../api/types.ts";
 import type { ApprovalItemResponse, ItemKind } from "../approvals/item.ts";
 import { effect, signal } from "@preact/signals";
 import { approvals, sessionsNeedingPerson } from "../approvals/state.ts";
@@ -10,6 +10,8 @@ import { sessionList, settings } from "../../store/state.ts";
 import { hasReceivedInit } from "../../api/stream/connection.ts";
 import { onServerEvent } from "../../api/stream/events.ts";
 import { showError } from "../../store/toasts.ts";
+import { customNotices } from "./rules.ts";
+import { startLooking } from "./looking.ts";
 import { isOn, leaveDevice, resume, showNotification } from "./device.ts";
 
 export type Preferences = Required<NotificationPreferences>;
@@ -102,7 +104,8 @@ export const isMuted = (session: Pick<Session, "snooze"> | undefined, event: Not
   session?.snooze !== undefined && (session.snooze.until !== undefined || !ASKING.includes(event));
 
 function tell(event: NotifiedEvent, sessionId: string, title: string, text: string): void {
-  if (isMuted(sessionList.peek().byId.get(sessionId), event)) return;
+  // Rules of the account decide at the service, which then tells every page.
+  if (customNotices.peek() || isMuted(sessionList.peek().byId.get(sessionId), event)) return;
   const preferences = readPreferences(settings.peek()["notificationPreferences"]);
   if (maySound(event, preferences)) chime();
   const now = { preferences, here: isOn(), hidden: document.visibilityState === "hidden" };
@@ -111,7 +114,23 @@ function tell(event: NotifiedEvent, sessionId: string, title: string, text: stri
 
 function arrived(item: ApprovalItemResponse): void {
   announcement.value = formatAnnouncement(item);
+  if (isMuted(sessionList.peek().byId.get(item.sessionId), EVENT_OF[item.kind]))
+    paused.value = new Set([...paused.peek(), item.id]);
   tell(EVENT_OF[item.kind], item.sessionId, item.sessionName, describeRequest(item));
+}
+
+/** Items that came in a pause of their session's notices; they are told when the pause ends. */
+const paused = signal<ReadonlySet<string>>(new Set());
+
+function tellAfterPause(): void {
+  const items = approvals.value.filter(({ id }) => paused.peek().has(id));
+  const ended = items.filter(
+    (item) => !isMuted(sessionList.value.byId.get(item.sessionId), EVENT_OF[item.kind]),
+  );
+  const left = items.filter((item) => !ended.includes(item)).map(({ id }) => id);
+  if (left.length < paused.peek().size) paused.value = new Set(left);
+  for (const item of ended)
+    tell(EVENT_OF[item.kind], item.sessionId, item.sessionName, describeRequest(item));
 }
 
 let known: ReadonlySet<string> | undefined;
@@ -141,6 +160,14 @@ function followEnd(name: keyof typeof ENDS): void {
   });
 }
 
+/** What the account's own rules announce on its pages. */
+function showNotice({ kind, sessionId, title, body }: Told["notice:sent"]): void {
+  const { sound } = readPreferences(settings.peek()["notificationPreferences"]);
+  if (sound) chime();
+  if (!isOn() || document.visibilityState !== "hidden") return;
+  showNotification(title, body, sessionId || kind).catch(report);
+}
+
 /** A click on a notification, told by the service worker. */
 function opened(event: MessageEvent): void {
   const message = event.data as { type?: unknown; sessionId?: unknown } | null;
@@ -149,10 +176,15 @@ function opened(event: MessageEvent): void {
 
 export function startNotifications(): void {
   effect(watchInbox);
+  effect(tellAfterPause);
   effect(() => showDot(sessionsNeedingPerson.value.size > 0));
   followEnd("session:stop");
   followEnd("session:exit");
   followEnd("session:error");
+  onServerEvent("init", (state) => (customNotices.value = state.customNotices === true));
+  onServerEvent("notice:rulesChanged", ({ custom }) => (customNotices.value = custom));
+  onServerEvent("notice:sent", showNotice);
+  startLooking();
   if ("serviceWorker" in navigator) navigator.serviceWorker.addEventListener("message", opened);
   beforeSignOut(leaveDevice);
   resume().catch(report);

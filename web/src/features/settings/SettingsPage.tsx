@@ -5,6 +5,7 @@ import { AccountSettings } from "../auth/AccountSettings.tsx";
 import { me } from "../../store/me.ts";
 import { canSignOut } from "../auth/state.ts";
 import { NotificationSettings } from "../notifications/NotificationSettings.tsx";
+import { RuleSettings } from "../notifications/RuleSettings.tsx";
 import { serviceVersion, updateNotice } from "../../store/state.ts";
 import { Icon } from "../../ui/Icon.tsx";
 import { WebhookSettings } from "../webhook/WebhookSettings.tsx";
@@ -15,12 +16,19 @@ import { ServerSettings } from "./ServerSettings.tsx";
 import "./settings.css";
 import "../../ui/styles/records.css";
 
+const AllNotificationSettings = () => (
+  <>
+    <NotificationSettings />
+    <RuleSettings />
+  </>
+);
+
 const BODIES: Readonly<Record<string, ComponentType>> = {
   account: AccountSettings,
   look: AppearanceSettings,
   terminal: TerminalSettings,
   agents: AgentSettings,
-  notifications: NotificationSettings,
+  notifications: AllNotificationSettings,
   service: ServerSettings,
   webhook: WebhookSettings,
 };

@@ -11,9 +11,18 @@ from tservice.core.kernel.clock import get_unix_ms
 from tservice.core.kernel.errors import ServiceError
 from tservice.core.kernel.events import Event, EventHub, EventName
 from tservice.core.kernel.timers import NamedTimers
-from tservice.notifications.snooze_rules import SnoozeChoice, is_asking, is_in_force, make_snooze
+from tservice.notifications.snoozes.rules import SnoozeChoice, is_asking, is_in_force, make_snooze
 from tservice.sessions.interfaces import ISessions, Session, Snooze
 
+_ENDS_QUESTION = frozenset(
+    {
+        EventName.APPROVAL_RESOLVED,
+        EventName.SESSION_STOP,
+        EventName.SESSION_IDLE,
+        EventName.SESSION_EXIT,
+        EventName.SESSION_DELETED,
+    }
+)
 LONGEST_TIMER = 24 * 3600.0
 """Seconds after which a timer looks at the clock again, which may have been set."""
 
@@ -30,6 +39,8 @@ class SnoozeService:
         self._sessions = sessions
         self._zone = zone
         self._timers = NamedTimers(clock)
+        self._paused: dict[str, Event] = {}
+        self._listeners: list[Callable[[Event], None]] = []
         self._unsubscribe: Callable[[], None] = lambda: None
 
     def start(self) -> None:
@@ -42,6 +53,13 @@ class SnoozeService:
         """Cancel the timers.  The records stay as they are."""
         self._unsubscribe()
         self._timers.cancel_all()
+
+    def add_resume_listener(self, listener: Callable[[Event], None]) -> None:
+        """Call C{listener} with the last question of a session whose pause is over.
+
+        Features that send notices get it again then, because L{may_announce} refused it before.
+        """
+        self._listeners.append(listener)
 
     def set_snooze(
         self, session_id: str, wanted: SnoozeChoice | int | None, zone: tzinfo | None
@@ -57,6 +75,8 @@ class SnoozeService:
             snooze = make_snooze(wanted, zone or self._zone, get_unix_ms(self._clock))
         session = self._sessions.update_record(session_id, snooze=snooze)
         self._schedule_end(session)
+        if snooze is None:
+            self._resume(session_id)
         return snooze
 
     def may_announce(self, event: Event) -> bool:
@@ -69,10 +89,20 @@ class SnoozeService:
             return
         if event.name is EventName.SESSION_DELETED:
             self._timers.cancel_timer(event.session_id)
-        elif is_asking(event):
-            session = self._find(event.session_id)
-            if session is not None and session.snooze == Snooze():
-                self._end(session)
+        if event.name in _ENDS_QUESTION:
+            self._paused.pop(event.session_id, None)
+        if is_asking(event):
+            self._handle_question(event, event.session_id)
+
+    def _handle_question(self, event: Event, session_id: str) -> None:
+        session = self._find(session_id)
+        if session is None or session.snooze is None:
+            return
+        if session.snooze == Snooze():
+            self._end(session)
+        elif event.name is not EventName.SESSION_BLOCKED:
+            # The signal only repeats the item or the hook before it.
+            self._paused[session_id] = event
 
     def _check_end(self, session_id: str) -> None:
         session = self._find(session_id)
@@ -94,6 +124,13 @@ class SnoozeService:
     def _end(self, session: Session) -> None:
         # The write need not be durable: a restart ends an expired snooze again.
         self._sessions.update_record(session.id, durable=False, snooze=None)
+        self._resume(session.id)
+
+    def _resume(self, session_id: str) -> None:
+        event = self._paused.pop(session_id, None)
+        if event is not None:
+            for listener in self._listeners:
+                listener(event)
 
     def _find(self, session_id: str) -> Session | None:
         try:

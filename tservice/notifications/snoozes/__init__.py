@@ -1,0 +1,1 @@
+"""Pauses of the notices about one session."""
