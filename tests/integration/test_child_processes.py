@@ -183,6 +183,56 @@ class GuardedFamilyTests(FamilyTests):
         )
 
 
+FORKS = """
+i=0
+while [ $i -lt 40 ]; do setsid sh -c 'setsid sleep 600 & sleep 600' & i=$((i + 1)); done
+echo $$
+"""
+"""Leaves many processes, each in a session of its own; says a number first."""
+
+
+class ContainedFamilyTests(GuardedFamilyTests):
+    """Under a warden that also ends what left the group."""
+
+    def command(self, script: str, **fields: Any) -> ChildCommand:
+        return ChildCase.command(
+            self, script, is_contained=True, **{**fields, "term_seconds": PATIENCE}
+        )
+
+    async def test_process_that_left_the_group_ends_with_the_child(self) -> None:
+        found = await self.run_script(AWAY)
+        self.assertEqual(0, found.status)
+        await self.gone(int(found.output))
+
+    async def test_deadline_ends_what_left_the_group(self) -> None:
+        child, first = self.begin(f"trap '' TERM; {AWAY}; sleep 600", seconds=1.0)
+        pid = await first
+        found = await child.wait_ended()
+        self.assertEqual((True, False), (found.is_timed_out, found.is_abandoned))
+        await self.gone(pid)
+
+    async def test_forked_processes_are_all_killed(self) -> None:
+        mark = f"contained-{os.getpid()}"
+        child, first = self.begin(f"MARK={mark}; export MARK; {FORKS} sleep 600")
+        await first
+        child.stop()
+        await child.wait_ended()
+        left = [
+            pid
+            for pid in map(int, filter(str.isdigit, os.listdir("/proc")))
+            if lives(pid) and mark.encode() in read_environment(pid)
+        ]
+        self.assertEqual([], left)
+
+
+def read_environment(pid: int) -> bytes:
+    """Return the environment of a process; empty if there is none or it may not be read."""
+    try:
+        return Path(f"/proc/{pid}/environ").read_bytes()
+    except OSError:
+        return b""
+
+
 class RightsTests(ChildCase):
     async def test_child_has_the_rights_of_another_user_alone(self) -> None:
         """It has no group and no key of root's."""
@@ -266,9 +316,9 @@ def hear(data):
     print(data.decode().strip(), flush=True)
     return True
 command = ChildCommand(
-    argv=("/bin/sh", "-c", sys.argv[1]), env={}, seconds=600,
+    argv=("/bin/sh", "-c", sys.argv[1]), env={"PATH": os.environ["PATH"]}, seconds=600,
     restrict=(lambda: None) if "restrict" in sys.argv else None,
-    is_guarded="guard" in sys.argv,
+    is_guarded="guard" in sys.argv, is_contained="contain" in sys.argv,
 )
 children = ChildRunner(reactor, reactor, find_child_tools(os.environ["PATH"]))
 reactor.callWhenRunning(children.start, command, hear)
@@ -285,7 +335,10 @@ class OrphanTests(SynchronousTestCase):
         if TOOLS.setpriv is None:
             raise SkipTest("this machine has no setpriv")
         alone, family = "echo $$; exec sleep 600", "sleep 600 & echo $!; wait"
-        for words in ([alone], [alone, "restrict"], [family, "guard"]):
+        away = f"{AWAY}; sleep 600"
+        for words in (
+            [alone], [alone, "restrict"], [family, "guard"], [family, "contain"], [away, "contain"],
+        ):  # fmt: skip
             parent = subprocess.Popen(
                 [sys.executable, "-c", PARENT, *words],
                 stdout=subprocess.PIPE,

@@ -78,6 +78,8 @@ class ChildCommand:
     @ivar is_guarded: true if the whole process group is ended as soon as this process ends.
         Otherwise that is the program alone.  A guarded program has no standard input and leads no
         group; see L{tservice.core.process.warden}.
+    @ivar is_contained: true if also the processes are ended that left the process group.  The
+        command is guarded as well, and C{term_seconds} must leave its supervisor the time.
     @ivar name: the C{argv[0]} that the program sees; C{None} for its path.
     @ivar niceness: number added to the niceness of this process.
     @ivar restrict: called in a thread from which the process is then started, and which inherits
@@ -98,6 +100,7 @@ class ChildCommand:
     stdin: bytes | int = field(default=b"", repr=False)
     is_silent: bool = False
     is_guarded: bool = False
+    is_contained: bool = False
     name: str | None = None
     niceness: int = 0
     restrict: Callable[[], None] | None = None
@@ -106,6 +109,11 @@ class ChildCommand:
     error_limit: int = 4096
     term_seconds: float = 0.0
     pipe_seconds: float = 1.0
+
+    @property
+    def has_warden(self) -> bool:
+        """True if a supervisor stands between this process and the program."""
+        return self.is_guarded or self.is_contained
 
 
 @frozen(kw_only=True)
@@ -151,7 +159,7 @@ class ChildTools:
 
         @raise OSError: the command cannot run as its user.
         """
-        if command.is_guarded:
+        if command.has_warden:
             return self._build_guarded(command)
         tie = make_parent_death_prefix(self.setpriv)
         if command.user is not None:
@@ -165,7 +173,8 @@ class ChildTools:
     def _build_guarded(self, command: ChildCommand) -> list[str | bytes]:
         # The warden creates the session.
         user = [] if command.user is None else self._build_user_prefix(command.user)[1:]
-        return [sys.executable, "-I", "-S", warden.__file__, *user, *command.argv]
+        mode = [warden.CONTAIN] if command.is_contained else []
+        return [sys.executable, "-I", "-S", warden.__file__, *mode, *user, *command.argv]
 
     def _build_user_prefix(self, user: ProcessIdentity) -> list[str]:
         if self.setsid is None or self.setpriv is None:
@@ -235,7 +244,7 @@ class ChildProcess(ProcessProtocol):
         self._pid = self.transport.pid
         # The standard input of a warden tells it that this process lives.
         if isinstance(self.command.stdin, bytes) and not (
-            self.command.is_silent or self.command.is_guarded
+            self.command.is_silent or self.command.has_warden
         ):
             if self.command.stdin:
                 self.transport.write(self.command.stdin)
