@@ -100,6 +100,7 @@ RULE = {
     "match": {"command": {"prefix": ["touch"]}},
     "action": "allow",
 }
+CHECKS = {"checks": [{"name": "x", "command": "id > pwned", "timeoutSeconds": 60}]}
 CLI_FIELDS = {"label": "Mine", "shortBadge": "MI", "binaries": ["true"], "argv": ["true"]}
 CLI = {"id": "mine", **CLI_FIELDS}
 
@@ -355,6 +356,11 @@ ROWS: dict[str, MatrixRow] = {
     "GET /api/folder-trust": MatrixRow(access="user", scope=MANAGE, query="mode=primary"),
     "GET /api/cases/{name}": _case(scope=READ),
     "GET /api/cases/{name}/git-status": _case(scope="git"),
+    "GET /api/cases/{name}/checks": _case(scope=READ),
+    "PUT /api/cases/{name}/checks": _case(CHECKS, "cron"),
+    "GET /api/sessions/{id}/checks": _owner(READ),
+    "POST /api/sessions/{id}/checks/run": _owner(MANAGE),
+    "DELETE /api/sessions/{id}/checks/run": _owner(MANAGE),
     "POST /api/cases": MatrixRow(access="user", scope=MANAGE, body={"name": "pwned"}),
     "POST /api/cases/link": MatrixRow(
         access="admin", scope=MANAGE, body={"name": "pwned", "path": "/srv"}

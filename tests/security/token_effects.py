@@ -101,6 +101,8 @@ EFFECTS: Mapping[str, TokenEffects] = {
         DELETE /api/sessions/{id}/comments/{comment}
         POST /api/sessions/{id}/comments/{comment}/reply
         DELETE /api/sessions/{id}/intent
+        POST /api/sessions/{id}/checks/run
+        DELETE /api/sessions/{id}/checks/run
         POST /api/sessions/{id}/resize
         DELETE /api/sessions/{id}
         DELETE /api/sessions
@@ -191,6 +193,7 @@ EFFECTS: Mapping[str, TokenEffects] = {
         """
         POST /api/scheduled
         POST /api/cron/jobs
+        PUT /api/cases/{name}/checks
         PUT /api/cron/jobs/{id}
         POST /api/cron/jobs/{id}/run
         """,

@@ -7,4 +7,4 @@ from typing import Literal
 LONGEST_MS = 600_000
 """Longest wait of one request in milliseconds; a longer wait takes several requests."""
 
-Signal = Literal["exit", "blocked", "stop", "idle", "working"]
+Signal = Literal["exit", "blocked", "checks", "stop", "idle", "working"]

@@ -70,6 +70,7 @@ def build_webhooks(
     service = WebhookService(
         clock=ground.reactor,
         hub=ground.hub,
+        notices=ground.notices,
         file=WebhookConfigFile(ground.config.data_dir),
         outbox=WebhookOutbox(ground.database),
         sender=WebhookSender(ground.reactor, post or OutboundClient(ground.reactor)),

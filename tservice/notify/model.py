@@ -61,7 +61,7 @@ class WebhookMessage:
     """Message with a title and a body, each on one line.
 
     @ivar event: C{permission_prompt}, C{elicitation_dialog}, C{idle_prompt}, C{stop}, C{error},
-        C{breakerTripped}, C{limitPauseScheduled}, C{runFailed} or C{test}.
+        C{breakerTripped}, C{limitPauseScheduled}, C{runFailed}, C{checks} or C{test}.
     @ivar at: time of the event, Unix milliseconds.
     """
 

@@ -8,7 +8,11 @@ from typing import Any
 
 from attrs import frozen
 
-from tservice.core.kernel.event_payloads import CronRunPayload, HookEventPayload
+from tservice.core.kernel.event_payloads import (
+    ChecksPayload,
+    CronRunPayload,
+    HookEventPayload,
+)
 from tservice.core.kernel.events import Event, EventName
 from tservice.core.values.text import cut_with_note, shorten_text
 from tservice.notify.model import MessageUrgency
@@ -93,6 +97,8 @@ def make_notification(event: Event) -> NotificationEvent | None:
     """
     if isinstance(event.payload, CronRunPayload):
         return _make_run_notification(event.payload)
+    if isinstance(event.payload, ChecksPayload) and event.name is EventName.CHECK_FINISHED:
+        return _make_checks_notification(event.payload)
     known = _SESSION_EVENTS.get(event.name)
     session_id = event.session_id
     if known is None or session_id is None:
@@ -133,6 +139,22 @@ def _describe_details(data: Mapping[str, Any]) -> str:
     if isinstance(message, str) and message.strip():
         return _make_body(message)
     return _make_body(f"Tool: {tool}") if isinstance(tool, str) and tool else ""
+
+
+def _make_checks_notification(run: ChecksPayload) -> NotificationEvent | None:
+    if not run.needs_person:
+        return None
+    red = [each.name for each in run.checks if each.state not in ("passed", "cancelled")]
+    tries = f" The agent was asked {run.attempt} times." if run.attempt else ""
+    says = "has checks that were interrupted" if run.state == "interrupted" else "ended a turn red"
+    return NotificationEvent(
+        event="checks",
+        urgency=MessageUrgency.WARNING,
+        about=run.session_id,
+        says=says,
+        body=_make_body(f"Checks: {', '.join(red) or 'none'}.{tries}"),
+        session_id=run.session_id,
+    )
 
 
 def _make_run_notification(run: CronRunPayload) -> NotificationEvent | None:

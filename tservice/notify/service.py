@@ -15,6 +15,7 @@ from tservice.core.disk.files import FileError
 from tservice.core.kernel.clock import get_unix_ms
 from tservice.core.kernel.errors import ErrorCode, ServiceError, make_field_error
 from tservice.core.kernel.events import Event, EventHub, EventName
+from tservice.core.kernel.notice_gate import NoticeGate
 from tservice.core.logs.redact import SecretRedactor
 from tservice.core.net.egress import EgressRefused, parse_target
 from tservice.notify.config_file import WebhookConfigFile
@@ -55,6 +56,7 @@ class WebhookService:
         *,
         clock: IReactorTime,
         hub: EventHub,
+        notices: NoticeGate | None = None,
         file: WebhookConfigFile,
         outbox: WebhookOutbox,
         sender: WebhookSender,
@@ -65,6 +67,7 @@ class WebhookService:
         """@param may_announce: returns false for an event whose session is snoozed."""
         self._clock = clock
         self._hub = hub
+        self._notices = notices or NoticeGate(hub)
         self._file = file
         self._outbox = outbox
         self._sender = sender
@@ -91,7 +94,7 @@ class WebhookService:
             self._apply_config(self._file.read_config())
         except (FileError, OSError) as error:
             self._log.error("{error}; the webhook is off", error=str(error))
-        self._unsubscribe = self._hub.subscribe(self.handle_event)
+        self._unsubscribe = self._notices.subscribe(self.handle_event)
         self._delivery.start()
 
     def stop(self) -> Deferred[list[None]]:

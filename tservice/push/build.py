@@ -50,7 +50,7 @@ def build_push(
 
     push = PushService(
         clock=ground.reactor,
-        hub=ground.hub,
+        hub=ground.notices,
         settings=ground.settings,
         store=PushSubscriptionStore(ground.database),
         threads=ground.worker_pools.hashing,

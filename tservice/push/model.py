@@ -12,7 +12,7 @@ from attrs import field, frozen
 from cryptography.hazmat.primitives.asymmetric import ec
 
 from tservice.core.kernel.errors import make_field_error
-from tservice.core.kernel.event_payloads import ApprovalPayload
+from tservice.core.kernel.event_payloads import ApprovalPayload, ChecksPayload
 from tservice.core.kernel.events import Event, EventName
 from tservice.core.net.egress import PUBLIC_ONLY, EgressRefused, EgressTarget, parse_target
 
@@ -103,6 +103,9 @@ def find_preference_key(event: Event) -> str | None:
     """Return the key of C{event} in C{notificationPreferences}; C{None} if it causes no message."""
     if event.name is EventName.APPROVAL_PENDING and isinstance(event.payload, ApprovalPayload):
         return _KIND_OF_ITEM.get(event.payload.kind)
+    if isinstance(event.payload, ChecksPayload) and event.name is EventName.CHECK_FINISHED:
+        # Its turn ended, but the notice of that end was held.
+        return "stop" if event.payload.needs_person else None
     return _KIND_OF_EVENT.get(event.name)
 
 

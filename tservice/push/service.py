@@ -15,6 +15,7 @@ from twisted.logger import Logger
 
 from tservice.core.kernel.clock import get_unix_ms, get_unix_seconds
 from tservice.core.kernel.events import Event, EventHub
+from tservice.core.kernel.notice_gate import NoticeGate
 from tservice.core.kernel.tasks import spawn_logged
 from tservice.core.net.outbound import (
     OutboundError,
@@ -72,7 +73,7 @@ class PushService(Service):
         self,
         *,
         clock: IReactorTime,
-        hub: EventHub,
+        hub: EventHub | NoticeGate,
         settings: ISettings,
         store: PushSubscriptionStore,
         threads: IThreads,

@@ -6,13 +6,14 @@ import os
 from collections.abc import Callable
 from datetime import tzinfo
 
-from attrs import field, frozen
+from attrs import Factory, field, frozen
 
 from tservice.clis.binary_lookup import BinaryLookup
 from tservice.clis.login_path import LoginPathReader
 from tservice.core.callers.authentication import SignInRule
 from tservice.core.kernel.events import EventHub
 from tservice.core.kernel.late_binding import LateBinding
+from tservice.core.kernel.notice_gate import NoticeGate
 from tservice.core.kernel.zone import find_local_zone
 from tservice.core.locations.location_registry import LocationRegistry
 from tservice.core.locations.workspace_bounds import AccountRights, WorkspaceBounds
@@ -37,6 +38,7 @@ class Runtime(LaunchContext):
     @ivar locations: the locations of sessions.
     @ivar os_users: the OS users that accounts name.
     @ivar hub: the event hub.
+    @ivar notices: the events for features that notify people.
     @ivar sign_in: the rule whether callers have to sign in.
     @ivar account_rights: returns an account's rights by its name.  It is bound later, when the
         accounts are created.
@@ -54,6 +56,9 @@ class Runtime(LaunchContext):
     os_users: OsUserWiring
     sign_in: SignInRule
     hub: EventHub = field(factory=EventHub)
+    notices: NoticeGate = field(
+        default=Factory(lambda runtime: NoticeGate(runtime.hub), takes_self=True), init=False
+    )
     account_rights: LateBinding[Callable[[str], AccountRights | None]] = field(
         factory=lambda: LateBinding("the accounts")
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import Enum
 from pathlib import Path
 from typing import Any, Protocol
@@ -186,6 +186,14 @@ class ISessions(Interface):
         """Press one key of C{tservice.mux.keys.KEYS} in order with the inputs.
 
         @param sender: as L{InputRequest.sender}.
+        """
+
+    def observe_input(observer: Callable[[str], object]) -> Callable[[], None]:
+        """Call C{observer} with the id of a session when a caller types into it or presses a key.
+
+        Input of the service itself, and answers of a terminal program, do not count.
+
+        @return: a function that ends this and may be called twice.
         """
 
     async def resize_pane(session_id: str, wish: SizeRequest) -> tuple[int, int]:

@@ -16,6 +16,7 @@ from tservice.core.callers.identity import Identity
 from tservice.core.disk.disk_errors import DiskFull, raise_unsaved_change_on_disk_error
 from tservice.core.kernel.clock import get_unix_ms
 from tservice.core.kernel.errors import ServiceError, make_failure_error
+from tservice.core.kernel.listeners import ListenerList
 from tservice.core.locations.location import LocationOutage
 from tservice.mux.interface import IPane, LeftoverProcess, PaneCapture, TerminalColours
 from tservice.sessions.input.accept.driving_permission import DrivingPermission
@@ -173,6 +174,7 @@ class SessionService:
         self._deps = deps
         self._roster = deps.roster
         self._processes = deps.processes
+        self._typing_observers = ListenerList[Callable[[str], object]]("typing")
         self._entitled: Callable[[Identity, str], bool] = lambda sender, session_id: True
         self.properties = deps.properties
 
@@ -370,7 +372,10 @@ class SessionService:
         self._deps.driving.check_sender(self._roster.get(session_id).record, sender)
 
     async def send_input(self, session_id: str, request: InputRequest) -> InputDelivery:
-        return await self._deps.away.type_or_buffer_input(self._roster.get(session_id), request)
+        live = self._roster.get(session_id)
+        if request.is_typed_by_caller:
+            self._report_typing(session_id)
+        return await self._deps.away.type_or_buffer_input(live, request)
 
     async def send_prompt(self, session_id: str, text: str, sender: Identity | None = None) -> None:
         await self.send_input(session_id, InputRequest(text=text, use_mux=True, sender=sender))
@@ -378,7 +383,12 @@ class SessionService:
     async def send_key(self, session_id: str, key: str, sender: Identity | None = None) -> None:
         live = self._roster.get(session_id)
         self._deps.away.refuse_key(live)
+        if sender is not None:
+            self._report_typing(session_id)
         await live.inputs.press_key(key, sender)
+
+    def observe_input(self, observer: Callable[[str], object]) -> Callable[[], None]:
+        return self._typing_observers.add(observer)
 
     async def resize_pane(self, session_id: str, wish: SizeRequest) -> tuple[int, int]:
         return await self._deps.windows.resize_pane(self._roster.get(session_id), wish)
@@ -471,6 +481,9 @@ class SessionService:
         )
         live = LiveSession(record=record, lifecycle=SessionLifecycle(phase), inputs=inputs)
         return live
+
+    def _report_typing(self, session_id: str) -> None:
+        self._typing_observers.notify_all(lambda observer: observer(session_id))
 
     def _record_typing_time(self, live: LiveSession) -> None:
         live.last_output = max(live.last_output, get_unix_ms(self._deps.clock))

@@ -13,6 +13,7 @@ from twisted.internet.interfaces import IReactorTime
 from tservice.core.callers.identity import Identity
 from tservice.core.kernel.clock import get_unix_ms
 from tservice.core.kernel.event_payloads import (
+    ChecksPayload,
     InitialStatePayload,
     PlanUsagePayload,
     SessionChangesPayload,
@@ -49,6 +50,7 @@ class StatusResponse(InitialStatePayload):
     @ivar cron_jobs: number of jobs.
     @ivar approvals: pending items, oldest first.
     @ivar custom_notices: true if the caller has rules of its own for notices.
+    @ivar checks: the last run of each session's checks.
     @ivar changes: what sessions changed, as far as it is known.
     @ivar server_time: Unix milliseconds.
     @ivar time_zone: time zone of the service, an IANA name or an offset. Scheduled jobs are planned
@@ -63,6 +65,7 @@ class StatusResponse(InitialStatePayload):
     approvals: list[Any] = []
     changes: list[SessionChangesPayload] = []
     custom_notices: bool = False
+    checks: list[ChecksPayload] = []
     plan_usage: PlanUsagePayload | None = None
     tunnel: TunnelStatus = TunnelStatus()
     user: UserStatus

@@ -23,6 +23,8 @@ from tservice.agents.limits.build import build_agent_limits
 from tservice.agents.transcripts.build import build_transcripts
 from tservice.audit.build import build_audit
 from tservice.cases.build import build_cases
+from tservice.checks.build import build_checks
+from tservice.checks.supervisor import CheckSupervisor
 from tservice.clis.build import build_clis
 from tservice.containers.build import build_bridge, build_containers
 from tservice.core.kernel.late_binding import LateBinding
@@ -90,6 +92,7 @@ class Application:
         late: LateBinding[SessionService] = LateBinding("the sessions")
         site: LateBinding[HttpSite] = LateBinding("the server")
         models: LateBinding[ModelService] = LateBinding("the custom models")
+        self.checks: LateBinding[CheckSupervisor] = LateBinding("the checks")
 
         add(build_fault_counter())
         add(build_settings(settings))
@@ -121,13 +124,13 @@ class Application:
         add(build_controls(ground, sessions=sessions, agents=agents, clis=clis))
         said = add(build_transcripts(ground, sessions=sessions, agents=agents, clis=clis))
         add(build_agent_limits(ground, sessions=sessions, agents=agents, transcripts=said))
-        add(build_waits(ground, sessions=sessions, clis=clis, blocked=inbox.is_blocked,
-                        typed=audit.record_typing))  # fmt: skip
+        add(build_waits(
+            ground, sessions=sessions, clis=clis, blocked=inbox.is_blocked,
+            checked=lambda each: self.checks().has_verdict(each), typed=audit.record_typing
+        ))  # fmt: skip
         tunnel = add(build_tunnel(
             ground, local_url=lambda: listener().get_local_url(""),
-            phone_url=lambda: find_phone_url(
-                listener().get_urls(ground.config.base_path), program.addresses
-            ),
+            phone_url=make_phone_url_getter(ground, listener),
         ))  # fmt: skip
         sockets = add(build_sockets(ground))
         streams = add(build_event_streams(ground, sessions=sessions, tells=contents.initial_state))
@@ -156,6 +159,9 @@ class Application:
         add(build_review(
             ground, sessions=sessions, clis=clis, copies=built.copies, user_git=built.user_git
         ))  # fmt: skip
+        self.checks.bind_value(add(build_checks(
+            ground, sessions=sessions, cases=cases, copies=built.copies
+        )))  # fmt: skip
         add(build_case_git(ground, git=git, cases=cases))
         add(build_suggestions(
             ground, sessions=sessions, clis=clis, transcripts=self.said, approvals=self.inbox,
@@ -252,6 +258,14 @@ def make_api_url_getter(ground: Runtime, listener: LateBinding[PortListener]) ->
     """
     config = ground.config
     return lambda: config.api_url or listener().get_local_url(config.base_path) or ""
+
+
+def make_phone_url_getter(
+    ground: Runtime, listener: LateBinding[PortListener]
+) -> Callable[[], str | None]:
+    """Return a function that returns the URL for a phone; see L{find_phone_url}."""
+    path, addresses = ground.config.base_path, ground.addresses
+    return lambda: find_phone_url(listener().get_urls(path), addresses)
 
 
 def exit_with_failure(reactor: Any) -> None:

@@ -9,6 +9,7 @@ from attrs import evolve
 
 from tests.unit.store.approval_rule_story import tell_approval_rules
 from tests.unit.store.buffered_input_story import tell_buffered_input
+from tests.unit.store.check_story import tell_checks
 from tests.unit.store.container_story import tell_containers
 from tests.unit.store.movestory import tell_moves
 from tests.unit.store.notice_story import tell_notification_rules
@@ -433,6 +434,7 @@ STORIES = [
         ["review_bases", "review_starts", "review_viewed", "review_comments", "review_copies"],
         tell_reviews,
     ),
+    StoreStory(["case_checks", "check_runs", "check_progress"], tell_checks),
     StoreStory(["input_doubts"], tell_unconfirmed_prompts),
     StoreStory(["trusted_folders"], tell_trusted_folders),
     StoreStory(["approval_rules", "approval_history"], tell_approval_rules),

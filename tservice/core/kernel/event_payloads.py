@@ -171,6 +171,42 @@ class SessionChangesPayload(Payload):
     comments: CommentCountsPayload
 
 
+class CheckOutcomePayload(Payload):
+    """Name and state of a check, and the numbers of its tests if its output ends with them."""
+
+    name: str
+    state: str
+    passed: int | None = omit_if_none()
+    failed: int | None = omit_if_none()
+
+
+class ChecksPayload(Payload):
+    """Run of a session's checks; C{at} in Unix milliseconds.
+
+    @ivar state: C{waiting}, C{running}, C{green}, C{red}, C{cancelled}, C{interrupted} or
+        C{unavailable}.
+    @ivar follow_up: C{sending} or C{sent} if the agent gets the failure, C{notified} if a person
+        has to look, else C{none}.
+    @ivar attempt: number of times in a row that the agent was asked before.
+    @ivar needs_person: true if a person has to be notified now.
+    """
+
+    session_id: str
+    run_id: str
+    state: str
+    trigger: str
+    follow_up: str
+    attempt: int
+    needs_person: bool
+    at: int
+    checks: list[CheckOutcomePayload]
+
+    @property
+    def is_final(self) -> bool:
+        """True if nothing follows before the next turn."""
+        return self.follow_up in ("none", "notified") and self.state != "cancelled"
+
+
 class HookEventPayload(Payload):
     """Reduced data of a hook (protocol-hooks)."""
 

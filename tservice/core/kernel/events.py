@@ -140,6 +140,16 @@ class EventName(StrEnum):
         " than before; at most once a second",
         EventAudience.OWNER, Scope.GIT,
     )  # fmt: skip
+    CHECK_STARTED = (
+        "check:started", told.ChecksPayload,
+        "`checks <checks.rst#protocol-checks>`_ of a session began",
+        EventAudience.OWNER, Scope.SESSIONS_READ,
+    )  # fmt: skip
+    CHECK_FINISHED = (
+        "check:finished", told.ChecksPayload,
+        "the checks of a session ended, or what follows their end changed",
+        EventAudience.OWNER, Scope.SESSIONS_READ,
+    )  # fmt: skip
     HOOK_PERMISSION_PROMPT = (
         "hook:permission_prompt", told.HookEventPayload, "a hook reported a permission request"
     )  # fmt: skip

@@ -101,6 +101,14 @@ EXAMPLES: Mapping[str, Mapping[str, Any]] = MappingProxyType(
             "state": "done", "text": "Empty files are read now.",
         },
         "POST /api/sessions/{id}/review/send": {"note": "The tests stay as they are."},
+        "PUT /api/cases/{name}/checks": {
+            "checks": [
+                {"name": "tests", "command": "npm test", "timeoutSeconds": 600},
+                {"name": "lint", "command": "npm run lint", "timeoutSeconds": 120,
+                 "paths": ["src/*"]},
+            ],
+            "onFailure": "send_back", "maxAttempts": 3,
+        },
         "POST /api/sessions/{id}/readmymind": {},
         "PUT /api/sessions/{id}/intent": {"goals": "A parser that reads every file"},
         "POST /api/hook-event/decision": {"sessionId": _SESSION, "data": {}},

@@ -11,6 +11,7 @@ from tservice.core.callers.identity import Identity
 from tservice.core.kernel.errors import ErrorCode, ServiceError, make_field_error
 from tservice.core.locations.location import LocationId
 from tservice.sessions.record.model import EndpointModel
+from tservice.terminal.terminal_reports import is_terminal_report
 
 INPUT_LENGTH = 65_536
 """Maximum characters of one input (protocol-input)."""
@@ -88,6 +89,14 @@ class InputRequest:
     may_wait: bool = False
     submitting: Callable[[], None] | None = field(default=None, eq=False, repr=False)
     sender: Identity | None = None
+
+    @property
+    def is_typed_by_caller(self) -> bool:
+        """True if neither the service itself nor a terminal program made this input."""
+        is_report = self.use_mux is not True and is_terminal_report(
+            self.text.encode("utf-8", "replace")
+        )
+        return self.sender is not None and not is_report
 
 
 def check_input(request: InputRequest) -> None:

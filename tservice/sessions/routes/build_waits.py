@@ -27,11 +27,13 @@ def build_waits(
     sessions: SessionService,
     clis: ICliRegistry,
     blocked: Callable[[str], bool],
+    checked: Callable[[str], bool],
     typed: TypedCallback,
 ) -> FeatureRegistration[WaitService]:
     """Build the waits and the terminal sockets. Stopping the feature ends both.
 
     @param blocked: returns true if a session's agent waits for an answer.
+    @param checked: returns true if the checks of a session have a result that still holds.
     @param typed: called with the input typed over a socket.
     """
     config = ground.config
@@ -44,7 +46,7 @@ def build_waits(
     )
     outputs = ParkedOutputWaits(ground.reactor, slots)
     waiting = WaitService(
-        ground.reactor, sessions, slots, outputs, ground.hub, blocked, clis.gives_signals
+        ground.reactor, sessions, slots, outputs, ground.hub, blocked, clis.gives_signals, checked
     )
     terminals = TerminalSockets(
         ground.reactor, sessions.get_pane, outputs.has_wait, sessions.find_outage

@@ -11,7 +11,7 @@ from twisted.internet.interfaces import IReactorTime
 from tservice.core.callers.identity import Identity
 from tservice.core.kernel.clock import wait_seconds
 from tservice.core.kernel.errors import ServiceError, make_field_error
-from tservice.core.kernel.event_payloads import SessionPayload
+from tservice.core.kernel.event_payloads import ChecksPayload, SessionPayload
 from tservice.core.kernel.events import Event, EventHub, EventName
 from tservice.sessions.interfaces import InputDelivery, ISessions
 from tservice.sessions.record.model import Session, SessionStatus
@@ -57,6 +57,7 @@ class WaitService:
     """Service for waits for signals and output, on sessions that the caller may see.
 
     @param blocked: returns true if an approval of that session is pending.
+    @param checked: returns true if the checks of that session have a result that still holds.
     @param gives_signals: returns true if sessions of a mode give C{stop} and C{blocked}.
     """
 
@@ -69,13 +70,14 @@ class WaitService:
         hub: EventHub,
         blocked: Callable[[str], bool],
         gives_signals: Callable[[str], bool],
+        checked: Callable[[str], bool] = lambda session_id: False,
     ) -> None:
         self._clock = clock
         self._sessions = sessions
         self._waits = ParkedSignalWaits(clock, slots)
         self._outputs = outputs
         self._blocked = blocked
-        self._gives_signals = gives_signals
+        self._gives_signals, self._checked = gives_signals, checked
         self.stop = hub.subscribe(self._handle_event)
 
     async def wait_for_signal(
@@ -248,6 +250,8 @@ class WaitService:
         held = [
             SessionSignal.WORKING if session.status is SessionStatus.BUSY else SessionSignal.IDLE
         ]
+        if self._checked(session.id):
+            held = [SessionSignal.CHECKS, *held]
         return [SessionSignal.BLOCKED, *held] if self._blocked(session.id) else held
 
     def _find_duplicate_outcome(
@@ -323,6 +327,9 @@ class WaitService:
             # A detached session has no process, but no exit event reports that.
             self._waits.deliver_signal(event.session_id, SessionSignal.EXIT)
             self._outputs.end_session_waits(event.session_id)
+        elif isinstance(event.payload, ChecksPayload):
+            if event.name is EventName.CHECK_FINISHED and event.payload.is_final:
+                self._waits.deliver_signal(event.session_id, SessionSignal.CHECKS)
         elif event.name in _EVENTS:
             self._waits.deliver_signal(event.session_id, _EVENTS[event.name])
 

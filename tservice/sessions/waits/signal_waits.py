@@ -28,6 +28,7 @@ class SessionSignal(StrEnum):
 
     EXIT = "exit"
     BLOCKED = "blocked"
+    CHECKS = "checks"
     STOP = "stop"
     IDLE = "idle"
     WORKING = "working"
