@@ -20,6 +20,7 @@ USAGE = 2
 GROUPS = {
     "audit": "the audit log",
     "cases": "the cases",
+    "checks": "commands that run after a turn, and their results",
     "cron": "scheduled jobs",
     "files": "files of a workspace",
     "review": "what a session changed, and comments on it",

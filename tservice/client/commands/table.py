@@ -302,6 +302,30 @@ COMMANDS = (
         ),
     ),
     CommandSpec(
+        ("checks", "ls"), "checks:ls", "list the results of a session's checks", (SESSION, JSON),
+        "Shows the last run.  Checks run after a turn that changed the workspace.",
+    ),
+    CommandSpec(
+        ("checks", "log"), "checks:log", "print the end of a check's output",
+        (SESSION, CommandOption(("NAME",), "Name of the check")),
+    ),
+    CommandSpec(
+        ("checks", "run"), "checks:run", "run the checks of a session now", (SESSION, JSON),
+        "Prints the id of the run.  \"tsctl wait --until checks\" waits for its end.",
+    ),
+    CommandSpec(
+        ("checks", "cancel"), "checks:cancel", "cancel the running checks of a session", (SESSION,),
+    ),
+    CommandSpec(
+        ("checks", "get"), "checks:get", "print the checks of a case as JSON", (NAME,),
+    ),
+    CommandSpec(
+        ("checks", "set"), "checks:set_checks", "replace the checks of a case",
+        (NAME, CommandOption(("FILE",), "JSON as \"checks get\" prints it; - reads it from the"
+                             " standard input", completes="file"), JSON),
+        "They run commands later, as the user of the sessions.",
+    ),
+    CommandSpec(
         ("files", "ls"), "files:ls", "list a folder of a session's workspace",
         (
             SESSION,

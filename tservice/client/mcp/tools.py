@@ -199,6 +199,21 @@ def _reply_review_comment(wanted: given.ReplyToComment) -> Plan:
     return {"answered": wanted.comment_id}
 
 
+def _list_checks(wanted: given.SessionArguments) -> Plan:
+    found: dict[str, Any] = yield PlannedRequest(
+        "GET", build_session_path(wanted.session_id, "/checks")
+    )
+    # Older runs would fill the answer with output that no longer matters.
+    return {**found, "runs": found.get("runs", [])[:1]}
+
+
+def _run_checks(wanted: given.SessionArguments) -> Plan:
+    found: dict[str, Any] = yield PlannedRequest(
+        "POST", build_session_path(wanted.session_id, "/checks/run")
+    )
+    return found
+
+
 def _list_cases(_: given.NoArguments) -> Plan:
     found = yield PlannedRequest("GET", "/cases")
     return {"cases": found}
@@ -264,6 +279,12 @@ TOOLS = (
     McpTool("reply_review_comment", "Answer a review comment that was sent to you: done, a"
          " question, or declined. Your own session's id is in SERVICE_SESSION_ID.",
          given.ReplyToComment, (_INPUT,), _reply_review_comment),
+    McpTool("list_checks", "List the checks of a session, such as tests, and the results of their"
+         " last run.",
+         given.SessionArguments, (_READ,), _list_checks, reads=True),
+    McpTool("run_checks", "Run the checks of a session now. wait with the signal checks waits for"
+         " the result.",
+         given.SessionArguments, (_MANAGE,), _run_checks),
     McpTool("list_cases", "List the cases: folders to make sessions in.",
          given.NoArguments, (_READ,), _list_cases, reads=True),
     McpTool("end_session", "End a session's program and remove the session.",

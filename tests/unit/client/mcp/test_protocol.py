@@ -35,7 +35,8 @@ NAMES = [
     "list_sessions", "new_session", "send_input", "send_key", "wait", "wait_output", "read_screen",
     "last_response", "read_conversation", "list_approvals", "answer_approval",
     "list_approval_rules", "add_approval_rule", "delete_approval_rule", "git_status",
-    "list_changes", "list_review_comments", "reply_review_comment", "list_cases", "end_session",
+    "list_changes", "list_review_comments", "reply_review_comment",
+    "list_checks", "run_checks", "list_cases", "end_session",
 ]  # fmt: skip
 ITEM = {"id": "s1:4", "sessionId": "s1", "frame": "f"}
 
@@ -315,6 +316,14 @@ class McpToolTests(ServerCase):
         self.assertEqual({"state": "done", "text": "ok"}, last.body)
         error = self.use("reply_review_comment", sessionId="s1", commentId="c1", state="maybe")
         self.assertEqual(-32602, error["code"])
+
+    def test_checks_are_listed_with_their_last_run(self) -> None:
+        self.service.answers["GET /sessions/s1/checks"] = {"running": False, "runs": [1, 2]}
+        found = self.use("list_checks", sessionId="s1")["structuredContent"]
+        self.assertEqual([1], found["runs"])
+        self.use("run_checks", sessionId="s1")
+        last = self.service.asked[-1]
+        self.assertEqual(("POST", "/sessions/s1/checks/run"), (last.method, last.path))
 
     def test_changes_may_have_another_base(self) -> None:
         self.use("list_changes", sessionId="s1", base="main")
