@@ -32,7 +32,7 @@ class LiveCase(BrowserCase):
     """One daemon with played agents for the class, one page for each test."""
 
     # A request that a test cuts, or that is refused, is logged by the browser itself.
-    expected = (r"net::ERR_FAILED", r"status of 422 .*/input\)")
+    expected: tuple[str, ...] = (r"net::ERR_FAILED", r"status of 422 .*/input\)")
     running: DaemonHarness
 
     @classmethod

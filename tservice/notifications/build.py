@@ -138,7 +138,7 @@ def _build_service(
 
     return NoticeService(
         clock=ground.reactor,
-        hub=ground.hub,
+        events=ground.notices,
         sessions=sessions,
         rules=gates.rules,
         looks=LookRegistry(ground.reactor),

@@ -10,6 +10,7 @@ from twisted.internet.interfaces import IReactorTime
 from tservice.core.kernel.clock import get_unix_ms
 from tservice.core.kernel.errors import ServiceError
 from tservice.core.kernel.events import Event, EventHub, EventName
+from tservice.core.kernel.notice_gate import NoticeGate
 from tservice.core.kernel.timers import NamedTimers
 from tservice.notifications.event_notices import find_ended_kinds, find_notice_text
 from tservice.notifications.held_notices import HeldNotice, HeldNotices
@@ -62,16 +63,18 @@ class NoticeService:
         self,
         *,
         clock: IReactorTime,
-        hub: EventHub,
+        events: EventHub | NoticeGate,
         sessions: ISessions,
         rules: RuleRegistry,
         looks: LookRegistry,
         senders: NoticeSenders,
         on_rules: Callable[[str, NoticeRules | None], None] = lambda account, rules: None,
     ) -> None:
-        """@param on_rules: called with an account's rules when they are loaded or changed."""
+        """@param events: the events of sessions; a gate leaves out ends of turns that are held.
+        @param on_rules: called with an account's rules when they are loaded or changed.
+        """
         self._clock = clock
-        self._hub = hub
+        self._events = events
         self._sessions = sessions
         self._rules = rules
         self._looks = looks
@@ -87,7 +90,7 @@ class NoticeService:
         """Apply the rules that were loaded, and listen to events."""
         for account, rules in self._rules.list_all():
             self._on_rules(account, rules)
-        self._unsubscribe = self._hub.subscribe(self._handle_event)
+        self._unsubscribe = self._events.subscribe(self._handle_event)
 
     def stop(self) -> None:
         """Stop listening, and cancel the timers."""

@@ -131,6 +131,7 @@ class CaseCreationTests(CaseCase):
 
     def test_case_without_hooks_gets_no_hook_settings(self) -> None:
         """The real writer; that of other tests is played."""
+        from tservice.agents.channels.decision_script import build_dialog_hook
         from tservice.agents.hooks.launch_preparation import HookPreparation
         from tservice.core.locations.workspace_bounds import FolderLimit
         from tservice.core.workers.worker_pool import SynchronousThreads
@@ -144,6 +145,7 @@ class CaseCreationTests(CaseCase):
             places_of(place),
             SynchronousThreads(),
             lambda owner, place: FolderLimit(machine.folder / (owner or "")),
+            build_dialog_hook(),
         )
         file = Path(".claude") / "settings.local.json"
         for wanted in (True, False):

@@ -103,7 +103,7 @@ class NoticeCase(SynchronousTestCase):
         sessions: Any = self.sessions
         self.notices = NoticeService(
             clock=self.clock,
-            hub=self.hub,
+            events=self.hub,
             sessions=sessions,
             rules=registry,
             looks=self.looks,

@@ -263,7 +263,7 @@ class ApprovalService:
         screen = AnswerScreen(self._clock, pane, self._agents.get_screen_rules(mode))
         taken = await self._channel.give_answer(item, answer, pane, screen, check_permission)
         if taken is not None:
-            self._apply_outcome(item, taken)
+            self._apply_outcome(given, taken)
             return
         _check_no_reason(answer)
         keys = self._get_answer_keys(mode)
