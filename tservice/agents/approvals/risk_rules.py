@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import cache
 
 GONE = "Deletes files for good"
 DISK = "Overwrites a disk"
@@ -141,10 +142,15 @@ def _compile_rule(arguments: str) -> re.Pattern[str]:
     return re.compile(re.sub(r" ([\w-]+)\\b\.\*", r"^(?>.*? \1\\b).*", arguments))
 
 
-_KNOWN = tuple(
-    (re.compile("|".join(names.split())), _compile_rule(arguments), hint)
-    for names, arguments, hint in _RULES
-)
+@cache
+def _compile_rules() -> tuple[tuple[re.Pattern[str], re.Pattern[str], str], ...]:
+    """Compile the rules, which takes 10 ms, when the first command waits for approval."""
+    return tuple(
+        (re.compile("|".join(names.split())), _compile_rule(arguments), hint)
+        for names, arguments, hint in _RULES
+    )
+
+
 _WRITERS = re.compile("cp|mv|tee|install|ln|sed|rsync|touch|chmod|chown|dd|tar|unzip|patch")
 
 
@@ -155,7 +161,7 @@ def find_command_risk(name: str, arguments: Sequence[str]) -> str | None:
     option.
     """
     said = "".join(f" {re.sub(chr(92) + 's', '_', each)}" for each in arguments)
-    for names, pattern, hint in _KNOWN:
+    for names, pattern, hint in _compile_rules():
         if names.fullmatch(name) and pattern.search(said):
             return hint
     if any(map(_SECRET.search, arguments)):

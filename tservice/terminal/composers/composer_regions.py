@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 from attrs import frozen
 
-from tservice.terminal.frames.cell_styles import CellStyle
 from tservice.terminal.frames.screen_frame import ScreenFrame
 from tservice.terminal.screen_rules import ScreenRules, get_similar_glyphs
+
+if TYPE_CHECKING:
+    from tservice.terminal.frames.cell_styles import CellStyle
 
 _BELOW = 16
 """Maximum number of rows below a composer: footer, completions of a slash command, key help."""
