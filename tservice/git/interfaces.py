@@ -8,6 +8,7 @@ from typing import Any, Protocol, TypeVar
 from attrs import define, field, frozen
 from zope.interface import Interface
 
+from tservice.core.callers.caller import Caller
 from tservice.core.kernel.errors import make_failure_error
 from tservice.core.locations.location import Location
 from tservice.git.clone_address import CloneSource, check_branch, check_ref, parse_source
@@ -420,12 +421,12 @@ class IUserGit(Interface):
         repo: str,
         words: Sequence[str | bytes],
         stdin: bytes,
-        reauthorize: Callable[[], object],
+        caller: Caller,
     ) -> UserGitResult:
         """Run git as the user that the session runs as.
 
         @param repo: path of the repository relative to the workspace.
-        @param reauthorize: called just before git starts.
+        @param caller: authorized again just before git starts.
         @raise ServiceError: 422 if git cannot be started there.
         """
 

@@ -5,7 +5,7 @@ Unlike all reading, these run the user's git with its hooks, identity and signin
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from attrs import frozen
 
@@ -83,12 +83,12 @@ class CommitService:
         check_comment_text(wanted.message, "message")
         self._check_grant(caller, "message")
         copy = await self._review.open_copy(session_id, wanted.repo)
-        check = self._make_check(session_id, caller)
+        committer = self._make_committer(session_id, caller)
         paths = await self._find_paths(session_id, copy, wanted)
         if wanted.takes_all:
-            await self._run(session_id, copy, ["add", "--all"], b"", check)
+            await self._run(session_id, copy, ["add", "--all"], b"", committer)
         elif paths:
-            await self._run(session_id, copy, ["add", "--all", "--", *paths], b"", check)
+            await self._run(session_id, copy, ["add", "--all", "--", *paths], b"", committer)
         options = [
             *(["--amend"] if wanted.amend else []),
             *(["--signoff"] if wanted.signoff else []),
@@ -97,7 +97,7 @@ class CommitService:
         words: list[str | bytes] = ["commit", "--file=-", *options]
         if paths:
             words += ["--", *paths]
-        done = await self._run(session_id, copy, words, wanted.message.encode(), check)
+        done = await self._run(session_id, copy, words, wanted.message.encode(), committer)
         return await read_head_commit(copy), done.output
 
     async def push(
@@ -123,9 +123,9 @@ class CommitService:
         where = [] if wanted.remote is None else [wanted.remote, target]
         if wanted.remote is None and wanted.sets_upstream:
             where = ["origin", target]
-        check = self._make_check(session_id, caller)
+        committer = self._make_committer(session_id, caller)
         words = ["push", "--porcelain", *options, "--", *where]
-        return (await self._run(session_id, copy, words, b"", check)).output
+        return (await self._run(session_id, copy, words, b"", committer)).output
 
     async def suggest_message(self, session_id: str, repo: str | None) -> str:
         """Return a message made of the session's name, which comes from its first prompt, and of
@@ -158,23 +158,21 @@ class CommitService:
 
     async def _run(
         self, session_id: str, copy: WorkingCopy, words: Sequence[str | bytes], stdin: bytes,
-        check: Callable[[], object],
+        committer: Caller,
     ) -> UserGitResult:  # fmt: skip
-        done = await self._git.run_user_git(session_id, copy.path, words, stdin, check)
+        done = await self._git.run_user_git(session_id, copy.path, words, stdin, committer)
         if not done.succeeded:
             raise make_failure_error(done.output[-2000:] or f"git {words[0]!r} failed")
         return done
 
-    def _make_check(
-        self,
-        session_id: str,
-        caller: Caller,
-    ) -> Callable[[], None]:
-        def check_caller() -> None:
+    def _make_committer(self, session_id: str, caller: Caller) -> Caller:
+        """Return the caller, whose authority ends with the right to type into the session too."""
+
+        def check_rights() -> None:
             caller.reauthorize()
             self._sessions.check_sender(session_id, caller)
 
-        return check_caller
+        return Caller.from_identity(caller, check_rights)
 
     def _check_grant(self, caller: Identity, named: str) -> None:
         if not caller.can_bypass_permissions:

@@ -13,6 +13,7 @@ from attrs import frozen
 from twisted.internet.defer import Deferred
 from zope.interface import implementer
 
+from tservice.core.callers.caller import Caller
 from tservice.core.kernel.errors import make_failure_error
 from tservice.core.locations.location import Location
 from tservice.core.locations.location_registry import LocationRegistry
@@ -90,7 +91,7 @@ class UserGit:
         repo: str,
         words: Sequence[str | bytes],
         stdin: bytes,
-        reauthorize: Callable[[], object],
+        caller: Caller,
     ) -> UserGitResult:
         """See L{tservice.git.interfaces.IUserGit.run_user_git}."""
         workspace = self._workspace_of(session_id)
@@ -105,7 +106,7 @@ class UserGit:
             raise make_failure_error("git is not installed")
         argv = [start.program, "-C", start.folder, *map(os.fsdecode, words)]
         output = OutputCollector(OUTPUT_BYTES)
-        reauthorize()
+        caller.reauthorize()
         command = ChildCommand(
             argv=place.build_command(argv),
             env={**place.build_environment(), **_FIXED, "PATH": start.path},
