@@ -76,7 +76,7 @@ function KeepGoingField({ state: { draft, set, problems } }: { state: EditorStat
     <Row
       name="keepGoingMinutes"
       label="Keep going"
-      hint="minutes; after each turn the agent is told to continue. Empty: it gets the prompt alone"
+      hint="minutes for which the agent is told to continue after each turn"
       problem={problems.keepGoingMinutes}
     >
       {(tied) => (

@@ -22,10 +22,12 @@ function Fires({ fires }: { fires: readonly number[] }) {
     <ol>
       {fires.map((at) => (
         <li key={at} data-testid="fire">
-          <time dateTime={new Date(at).toISOString()}>{formatMoment(at, now, zone)}</time>
-          {offsetAt(at, own) !== offsetAt(at, zone) && (
-            <small class="own-time">{formatOwnTime(at, zone, own)}</small>
-          )}
+          <span>
+            <time dateTime={new Date(at).toISOString()}>{formatMoment(at, now, zone)}</time>
+            {offsetAt(at, own) !== offsetAt(at, zone) && (
+              <small class="own-time">{formatOwnTime(at, zone, own)}</small>
+            )}
+          </span>
           <small>{formatAhead(at, now)}</small>
         </li>
       ))}
