@@ -26,6 +26,11 @@ describe("jobs", () => {
     expect(names(withJobs(EMPTY, list))).toEqual(["Air", "job 9", "job 10"]);
   });
 
+  test("timed runs of the older way come last", () => {
+    const list = [job({ id: "timed-1", name: "Air" }), job({ id: "b", name: "job 9" })];
+    expect(names(withJobs(EMPTY, list))).toEqual(["job 9", "Air"]);
+  });
+
   test("a changed one takes its own place", () => {
     const book = withJobs(EMPTY, [job(), job({ id: "j2", name: "other" })]);
     expect(names(putJob(book, job({ name: "zebra" })))).toEqual(["other", "zebra"]);

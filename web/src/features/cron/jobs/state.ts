@@ -1,5 +1,5 @@
 /** The jobs that this page shows, kept in step with the service while it is open. */
-import type { JobResponse, RunResponse } from "./job.ts";
+import { isTimedRun, type JobResponse, type RunResponse } from "./job.ts";
 import { signal } from "@preact/signals";
 import { api } from "../../../api/client.ts";
 import { getErrorText } from "../../../api/errors.ts";
@@ -26,8 +26,11 @@ const isRun = (value: unknown): value is RunResponse => {
   return hasId(value) && typeof run?.cronJobId === "string" && typeof run.startedAt === "number";
 };
 
+/** Jobs of the older way have run; they come last. */
 const byName = (a: JobResponse, b: JobResponse): number =>
-  a.name.localeCompare(b.name, "en", { numeric: true }) || a.id.localeCompare(b.id);
+  Number(isTimedRun(a)) - Number(isTimedRun(b)) ||
+  a.name.localeCompare(b.name, "en", { numeric: true }) ||
+  a.id.localeCompare(b.id);
 
 export function withJobs(book: JobList, jobs: readonly JobResponse[]): JobList {
   return { ...book, jobs: jobs.toSorted(byName) };
