@@ -236,6 +236,8 @@ class ActivityTracker:
         if since < self._told_at or self.state in (doing, AgentState.STARTING):
             return
         tell, was = self._course.evidence, self.state
+        if doing is AgentState.WORKING:
+            self._submission = None  # its turn may end before the next capture
         if doing is AgentState.IDLE:
             # The screen may show the turn for a moment longer.
             self._stopped = self._clock.seconds()
