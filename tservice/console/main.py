@@ -100,6 +100,10 @@ def build_parser() -> argparse.ArgumentParser:
     update.add_argument("--check", action="store_true", help="only ask whether there is an update")
     doctor = add(commands, "doctor", "check that this machine has what the service needs")
     _add_data_dir(doctor)
+    doctor.add_argument(
+        "--record", metavar="CLI", help="run an agent CLI here and write its screens to a file"
+    )
+    doctor.add_argument("--output", type=Path, metavar="FILE", help="file of --record")
     backup = add(commands, "backup", "write settings, database and keys to a file")
     backup.add_argument("file", type=Path)
     _add_data_dir(backup)
@@ -139,9 +143,13 @@ def _run_command(words: argparse.Namespace, rest: Sequence[str], terminal: Termi
             return create_backup(folder, words.file, terminal)
         return restore_backup(words.file, folder, terminal)
     if command == "doctor":
+        folder = _find_data_dir(words, terminal)
+        if words.record is not None:
+            from tservice.console.screen_recorder import record_screens
+
+            return record_screens(words.record, folder, words.output, terminal)
         from tservice.doctor.interfaces import report_host
 
-        folder = _find_data_dir(words, terminal)
         return report_host(None, folder, terminal.environ, terminal.home, terminal.out)
     if command == "completion":
         from tservice.console.completion import build_completion_script
