@@ -63,6 +63,10 @@ CLIS: Mapping[str, CachedCli] = {
         ),
         CachedCli(name="copilot", package="@github/copilot", minimum="1.0.102", timeout=400.0),
         CachedCli(name="qwen", package="@qwen-code/qwen-code", minimum="0.24.4"),
+        CachedCli(name="cline", package="cline", minimum="3.0.65"),
+        CachedCli(name="cn", package="@continuedev/cli", minimum="1.5.47"),
+        CachedCli(name="amp", package="@sourcegraph/amp", minimum="0.0.1790142911-g7618fb"),
+        CachedCli(name="auggie", package="@augmentcode/auggie", minimum="0.36.0"),
         CachedCli(
             name="pi-0.73",
             package="@mariozechner/pi-coding-agent",

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from tservice.clis.interfaces import CliEntry
+from tservice.clis.interfaces import CliEntry, CliKind
 from tservice.doctor.catalogue import ExaminedCli
 
 
 def select_enabled(entries: Iterable[CliEntry]) -> list[ExaminedCli]:
-    """Return the enabled CLIs, as the doctor needs them."""
+    """Return the enabled CLIs, as the doctor needs them.
+
+    A packaged CLI without an install command is left out: most machines never have it.
+    """
     return [
         ExaminedCli(
             id=entry.id,
@@ -21,4 +24,5 @@ def select_enabled(entries: Iterable[CliEntry]) -> list[ExaminedCli]:
         )
         for entry in entries
         if entry.enabled
+        and (entry.install is not None or not entry.stock or entry.kind is CliKind.SHELL)
     ]

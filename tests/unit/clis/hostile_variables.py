@@ -13,6 +13,8 @@ _PROXIES = {
     "HTTPS_PROXY": "http://127.0.0.1:9",
     "NO_PROXY": "*",
 }
+_ANY = ("API_KEY", "BASE_URL", "CONFIG")
+"""What programs that nobody looked at may read."""
 _NODE = {**_PROXIES, "NODE_EXTRA_CA_CERTS": "/tmp/ca.pem"}
 _GOOGLE = {
     "GEMINI_API_KEY": "k",
@@ -131,6 +133,19 @@ HOSTILE: Mapping[str, Mapping[str, str]] = {
         "OPENAI_API_KEY": "k",
         "DASHSCOPE_API_KEY": "k",
         "BAILIAN_CODING_PLAN_API_KEY": "k",
+    },
+    **{
+        mode: {**_NODE, **{f"{prefix}{name}": "x" for prefix in prefixes for name in _ANY}}
+        for mode, prefixes in {
+            "cline": ("CLINE_",),
+            "cn": ("CONTINUE_",),
+            "amp": ("AMP_",),
+            "auggie": ("AUGMENT_",),
+            "cursor-agent": ("CURSOR_",),
+            "droid": ("FACTORY_",),
+            "grok": ("GROK_", "XAI_"),
+            "kimi": ("KIMI_", "MOONSHOT_"),
+        }.items()
     },
     "gemini": {
         **_NODE,

@@ -29,6 +29,7 @@ class RegistryMergeTests(SynchronousTestCase):
             [
                 *("primary", "shell", "opencode", "codex", "gemini", "antigravity", "pi"),
                 *("copilot", "qwen"),
+                *("cline", "cn", "amp", "auggie", "cursor-agent", "droid", "grok", "kimi"),
             ],
             [entry.id for entry in merged.sorted_entries()],
         )

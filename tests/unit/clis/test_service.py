@@ -37,7 +37,7 @@ class AccessTests(CliServiceCase):
 
     def test_users_without_admin_rights_get_an_empty_list(self) -> None:
         self.settings.settings = FakeSettings().get()
-        self.assertEqual(9, len(self.ok("GET", "/api/clis")))
+        self.assertEqual(17, len(self.ok("GET", "/api/clis")))
         self.assertEqual([], self.ok("GET", "/api/clis", admin=False))
 
     def test_every_operation_is_covered(self) -> None:
@@ -218,7 +218,7 @@ class CliFileTests(CliServiceCase):
             self.path.write_text(content)
             self.path.chmod(mode)
             self.start()
-            self.assertEqual(9, len(self.registry.list_entries()))
+            self.assertEqual(17, len(self.registry.list_entries()))
             for method, path, body, name in WRITES:
                 if not path.endswith("install"):
                     self.refused(ErrorCode.CONFLICT, method, path, body, id=name)

@@ -23,6 +23,7 @@ import {
 } from "./texts.ts";
 import { useState } from "preact/hooks";
 import { askQuestion } from "../../ui/ask.ts";
+import { isWithinReach } from "../sessions/newsession.ts";
 import { type Clis, useClis } from "./useClis.ts";
 import { Icon } from "../../ui/Icon.tsx";
 import { ListPage } from "../../ui/ListPage.tsx";
@@ -277,7 +278,7 @@ export function ClisPage() {
       add={page.managed ? { label: "New agent", testid: "new-cli", form } : undefined}
       problem={page.problem}
       busy={page.busy}
-      items={page.clis}
+      items={page.clis?.filter(isWithinReach)}
       empty="Only admins can see this list."
       row={(cli) => <CliRow key={cli.id} cli={cli} page={page} />}
     >

@@ -65,9 +65,13 @@ export function remember(before: Remembered, draft: Draft): Remembered {
 
 export const canLaunch = (entry: CliItem): boolean => entry.enabled && entry.installed;
 
+/** @returns whether somebody could use it: a packaged CLI that is neither here nor can be installed is left out. */
+export const isWithinReach = ({ installed, stock, installCommand }: CliItem): boolean =>
+  installed || !stock || installCommand !== undefined;
+
 /** Ready ones first; a CLI that was switched off is not offered at all. */
 export function choices(entries: readonly CliItem[]): CliItem[] {
-  const shown = entries.filter((entry) => entry.enabled);
+  const shown = entries.filter((entry) => entry.enabled && isWithinReach(entry));
   return [...shown.filter((entry) => entry.installed), ...shown.filter((entry) => !entry.installed)];
 }
 

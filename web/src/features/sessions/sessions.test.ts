@@ -62,14 +62,16 @@ const cli = (id: string, part: Partial<CliItem> = {}): CliItem => ({
 
 describe("new session", () => {
   const entries = [
-    cli("gone", { installed: false }),
+    cli("gone", { installed: false, installCommand: "npm install gone" }),
+    cli("own", { installed: false, stock: false }),
+    cli("elsewhere", { installed: false }),
     cli("off", { enabled: false }),
     cli("shell"),
     cli("agent"),
   ];
 
   test("ready ones come first, switched-off ones not at all", () => {
-    expect(choices(entries).map((entry) => entry.id)).toEqual(["shell", "agent", "gone"]);
+    expect(choices(entries).map((entry) => entry.id)).toEqual(["shell", "agent", "gone", "own"]);
   });
 
   test("the first wish that can be met", () => {
