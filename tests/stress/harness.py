@@ -40,6 +40,8 @@ MANNERS = {
     "gemini": ClientManner(mode="gemini"),
     "opencode": ClientManner(mode="opencode"),
     "pi": ClientManner(mode="pi", params={"provider": "stub", "model": "stub-model"}),
+    "qwen": ClientManner(mode="qwen", params={"approvalMode": "default"}),
+    "copilot": ClientManner(mode="copilot"),
 }
 
 
