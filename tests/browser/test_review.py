@@ -81,6 +81,7 @@ class DeskReviewTests(ReviewCase):
         page.get_by_test_id("review-file").filter(has_text="engine.py").click()
         hunks = page.get_by_test_id("review-hunk")
         expect(hunks).to_have_count(HUNKS)
+        expect(hunks.nth(0).locator(".syn-string").first).to_have_text('"""Do step 0."""')
         # Drag over two line numbers.
         numbers = page.locator(".review-number[data-side=new]")
         first, last = numbers.nth(1), numbers.nth(2)
@@ -144,6 +145,11 @@ class DeskReviewTests(ReviewCase):
         expect(page.get_by_test_id("review-commit")).to_have_count(0)
         subject = run_git(self.root, "log", "-1", "--format=%s").decode().strip()
         self.assertEqual(("Name amounts", b""), (subject, run_git(self.root, "status", "-s")))
+        expect(page.get_by_test_id("review-file")).to_have_count(4)
+        # Since the last commit there is nothing.
+        page.get_by_test_id("review-base").select_option("HEAD")
+        expect(page.get_by_test_id("review-file")).to_have_count(0)
+        page.get_by_test_id("review-base").select_option("start")
         expect(page.get_by_test_id("review-file")).to_have_count(4)
 
     def test_review_page_has_no_accessibility_fault(self) -> None:

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { GitStatusResponse } from "../../api/types.ts";
 import { type Followed, applyTailMessage, KEPT_CHARS, START } from "./Follow.tsx";
 import { hexOf } from "./FilesPage.tsx";
-import { languageOf } from "./codemirror.ts";
+import { languageOf } from "../syntax/languages.ts";
 import { searchTree, getMark, collectMarks, listRows, relativePath } from "./tree.ts";
 import { canReveal } from "./keys.ts";
 import type { Entry } from "./state.ts";

@@ -1,8 +1,12 @@
 /** A hunk: one table, with the comments below their lines. */
-import { Fragment } from "preact";
+import { createContext, Fragment } from "preact";
+import { useContext, useMemo, useRef } from "preact/hooks";
 import type { HunkResponse, RowResponse } from "../../api/types.ts";
 import { visible } from "../git/diff/diff.ts";
 import { Button } from "../../ui/Button.tsx";
+import { areTokensOf, cutTokens, type Token } from "../syntax/tokens.ts";
+import { Tokens } from "../syntax/Tokens.tsx";
+import { useColours } from "../syntax/useColours.ts";
 import { Comment, CommentForm } from "./Comments.tsx";
 import { findThread, includes, splitRows, splitWords } from "./rows.ts";
 import { comments, dragging, type FileKey, selection, type Side } from "./state.ts";
@@ -14,7 +18,37 @@ const LONGEST = 2_000;
 
 const draw = (text: string): string => visible(text.length > LONGEST ? `${text.slice(0, LONGEST)} …` : text);
 
+/** Syntax colours of the rows of a hunk, once they are known. */
+const RowColours = createContext<ReadonlyMap<RowResponse, readonly Token[]>>(new Map());
+
+function ColouredText({ row, tokens }: { row: RowResponse; tokens: readonly Token[] }) {
+  const [before, marked] = splitWords(row);
+  const end = before.length + marked.length;
+  const cut = (from: number, to: number) => <Tokens tokens={cutTokens(tokens, from, to)} draw={visible} />;
+  return (
+    <code>
+      {cut(0, before.length)}
+      {marked !== "" && <mark>{cut(before.length, end)}</mark>}
+      {cut(end, row.text.length)}
+    </code>
+  );
+}
+
 function Text({ row }: { row: RowResponse }) {
+  const tokens = useContext(RowColours).get(row);
+  if (row.text.length <= LONGEST && areTokensOf(tokens, row.text)) {
+    return (
+      <>
+        <span class="sr-only">{WORDS[row.kind]}</span>
+        <ColouredText row={row} tokens={tokens} />
+        {row.noNewline && <small> no newline at the end</small>}
+      </>
+    );
+  }
+  return <PlainText row={row} />;
+}
+
+function PlainText({ row }: { row: RowResponse }) {
   const [before, marked, after] = splitWords(row);
   return (
     <>
@@ -154,11 +188,39 @@ function SplitTableRows(props: Omit<HunkProps, "onRevert">) {
   );
 }
 
+/** Each side is parsed by itself: together they are no text of the language. */
+function useRowColours(place: { current: Element | null }, path: string, { rows }: HunkResponse) {
+  const [before, now] = useMemo(
+    () => [rows.filter(({ kind }) => kind !== "added"), rows.filter(({ kind }) => kind !== "removed")],
+    [rows],
+  );
+  const texts = useMemo(
+    () => [before, now].map((side) => side.map(({ text }) => text).join("\n")),
+    [before, now],
+  );
+  const colours = useColours(place, texts, path);
+  return useMemo(() => {
+    const found = new Map<RowResponse, readonly Token[]>();
+    for (const [side, sideColours] of [
+      [before, colours?.[0]],
+      [now, colours?.[1]],
+    ] as const) {
+      side.forEach((row, at) => {
+        const tokens = sideColours?.[at];
+        if (tokens) found.set(row, tokens);
+      });
+    }
+    return found;
+  }, [before, now, colours]);
+}
+
 export function HunkTable({ onRevert, ...props }: HunkProps) {
   const { hunk, split } = props;
+  const place = useRef<HTMLElement>(null);
+  const colours = useRowColours(place, props.file.path, hunk);
   const name = `Lines ${hunk.newStart} to ${hunk.newStart + Math.max(0, hunk.newCount - 1)}`;
   return (
-    <section class="review-hunk" data-testid="review-hunk" tabIndex={-1} aria-label={name}>
+    <section ref={place} class="review-hunk" data-testid="review-hunk" tabIndex={-1} aria-label={name}>
       <header class="review-hunk-head">
         <span>
           {name}
@@ -188,7 +250,9 @@ export function HunkTable({ onRevert, ...props }: HunkProps) {
             <th scope="col">{split ? "Text now" : "Text"}</th>
           </tr>
         </thead>
-        <tbody>{split ? <SplitTableRows {...props} /> : <UnifiedRows {...props} />}</tbody>
+        <RowColours.Provider value={colours}>
+          <tbody>{split ? <SplitTableRows {...props} /> : <UnifiedRows {...props} />}</tbody>
+        </RowColours.Provider>
       </table>
     </section>
   );

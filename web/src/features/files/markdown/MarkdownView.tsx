@@ -7,10 +7,12 @@ import { fromMarkdown } from "mdast-util-from-markdown";
 import { gfmFromMarkdown } from "mdast-util-gfm";
 import { gfm } from "micromark-extension-gfm";
 import { Fragment, type VNode } from "preact";
-import { useMemo, useState } from "preact/hooks";
+import { useMemo, useRef, useState } from "preact/hooks";
 import { sessionList } from "../../../store/state.ts";
 import { copyText } from "../../../ui/clipboard.ts";
 import { Icon } from "../../../ui/Icon.tsx";
+import { Tokens } from "../../syntax/Tokens.tsx";
+import { useColours } from "../../syntax/useColours.ts";
 import { openFile } from "../state.ts";
 import { useLink } from "../requests.ts";
 import "./markdown.css";
@@ -146,10 +148,21 @@ function Item({ node, of }: Props<"listItem">) {
 function CodeBlock({ node }: { node: Extract<Nodes, { type: "code" }> }) {
   const [done, setDone] = useState(false);
   const copy = async () => setDone(await copyText(node.value));
+  const place = useRef<HTMLDivElement>(null);
+  const [colours] = useColours(place, [node.value], `:${node.lang ?? ""}`) ?? [];
   return (
-    <div class="markdown-code">
+    <div ref={place} class="markdown-code">
       <pre tabIndex={0} aria-label={node.lang ? `Code, ${node.lang}` : "Code"} role="region">
-        <code>{node.value}</code>
+        <code>
+          {colours
+            ? colours.map((line, at) => (
+                <Fragment key={at}>
+                  {at > 0 && "\n"}
+                  <Tokens tokens={line} />
+                </Fragment>
+              ))
+            : node.value}
+        </code>
       </pre>
       <button
         type="button"

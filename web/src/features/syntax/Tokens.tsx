@@ -1,0 +1,24 @@
+import type { Token } from "./tokens.ts";
+
+/** Coloured parts of a line; `draw` changes what is written, never what is parsed. */
+export function Tokens({
+  tokens,
+  draw = (text) => text,
+}: {
+  tokens: readonly Token[];
+  draw?: (text: string) => string;
+}) {
+  return (
+    <>
+      {tokens.map(({ text, kind }, at) =>
+        kind === "" ? (
+          draw(text)
+        ) : (
+          <span key={at} class={kind}>
+            {draw(text)}
+          </span>
+        ),
+      )}
+    </>
+  );
+}
