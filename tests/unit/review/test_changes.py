@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
+from typing import Any
 
 from tests.unit.git.random_repositories import run_git
 from tests.unit.git.real_git import folder_fingerprint
 from tests.unit.review.review_harness import ANN, SESSION_ID, ReviewTestCase
+from tservice.git.interfaces import WorkingCopy
 from tservice.review import store as store_module
 from tservice.review.model import MAX_FILES, BaseSource, ChangedFile, RepositoryChanges
 from tservice.review.store import BaseKey
@@ -104,6 +107,38 @@ class ChangesTests(ReviewTestCase):
         self.assertEqual((BaseSource.NAMED, first), (base.source, base.commit))
         for name in ("nothing", "-x", "a..b", "HEAD@{1}", ":/x", "x y"):
             await self.refuse(400, self.read(name))
+
+    async def test_single_file_is_compared_by_its_blob(self) -> None:
+        """With a tree and a path git compares every file of the index with every other one."""
+        self.commit(a="1\n", moved="one\ntwo\nthree\n", gone="other\n")
+        self.write("a", "2\n")
+        (self.folder / "moved").rename(self.folder / "there")
+        (self.folder / "gone").unlink()
+        self.write("added", "1\n")
+        run_git(self.folder, "add", "-A")
+        self.write("there", "one\n2\nthree\n")
+        paths = [file.display_path for file in (await self.read()).files]
+        self.assertEqual({"a", "there", "gone", "added"}, {*paths})
+        asked: list[Sequence[str | bytes]] = []
+        kind: Any = type(await self.world.copy())
+        run = kind.run_git
+
+        async def run_and_note(
+            copy: WorkingCopy, words: Sequence[str | bytes], limit: int
+        ) -> tuple[bytes, bool]:
+            asked.append(words)
+            found: tuple[bytes, bool] = await run(copy, words, limit)
+            return found
+
+        self.patch(kind, "run_git", run_and_note)
+        for path in paths:
+            self.assertEqual(1, len((await self.world.diff(path)).page.hunks), path)
+        compared = [[*map(str, words)] for words in asked if words[0] == "diff"]
+        self.assertEqual(2, len(compared))
+        for words in compared:
+            blob = words[words.index("--") - 1]
+            found = run_git(self.folder, "cat-file", "-t", blob).decode().strip()
+            self.assertEqual("blob", found)
 
     async def choose(self, base: str | None) -> None:
         await self.world.bases.choose(SESSION_ID, await self.world.copy(), base, ANN)

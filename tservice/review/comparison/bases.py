@@ -73,6 +73,17 @@ async def find_base(copy: WorkingCopy, head: GitHead, wish: BaseWish) -> Compari
     return _make_base("HEAD", head.commit, BaseSource.HEAD)
 
 
+async def read_head(copy: WorkingCopy) -> GitHead:
+    """Return the branch and commit that are checked out."""
+    commit = await read_head_commit(copy)
+    try:
+        output, _ = await copy.run_git(("symbolic-ref", "--quiet", "--short", "HEAD"), _SMALL)
+    except ServiceError:
+        return GitHead(detached=True, commit=commit)
+    branch = output.decode("utf-8", "replace").strip()
+    return GitHead(branch=branch, commit=commit, unborn=commit is None)
+
+
 async def read_head_commit(copy: WorkingCopy) -> str | None:
     """Return the commit of HEAD; C{None} before the first commit."""
     return await resolve_commit(copy, "HEAD")

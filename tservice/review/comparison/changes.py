@@ -6,10 +6,12 @@ Git compares.  It runs with the restrictions of reading, and writes nothing.
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterable, Sequence
+from collections.abc import Coroutine, Iterable, Sequence
 from functools import partial
+from typing import Any, TypeVar, overload
 
 from attrs import evolve, frozen
+from twisted.internet.defer import Deferred, FirstError, gatherResults
 
 from tservice.core.kernel.errors import make_failure_error, make_not_found_error
 from tservice.git.interfaces import (
@@ -21,7 +23,7 @@ from tservice.git.interfaces import (
     WorkingFile,
     parse_changed_paths,
 )
-from tservice.review.comparison.bases import BaseWish, find_base
+from tservice.review.comparison.bases import BaseWish, find_base, read_head
 from tservice.review.comparison.hunks import (
     Hunk,
     HunkPage,
@@ -83,6 +85,13 @@ class ImageSide:
     data: str
 
 
+_SAME_KIND = frozenset({FileStatus.MODIFIED, FileStatus.RENAMED, FileStatus.CONFLICTED})
+"""States of a file that is of the same kind on both sides."""
+
+_First = TypeVar("_First")
+_Second = TypeVar("_Second")
+
+
 @frozen(kw_only=True)
 class FileDiff:
     """Difference of one file.
@@ -102,15 +111,10 @@ async def read_changes(copy: WorkingCopy, wish: BaseWish) -> RepositoryChanges:
 
     @raise ServiceError: 400 for an unknown base; 422 if git fails.
     """
-    status, cut = await copy.run_git(STATUS_WORDS, LIST_BYTES)
-    head, paths = await copy.run_in_thread(partial(parse_changed_paths, status, MAX_FILES))
-    base = await find_base(copy, head, wish)
-    output, more = await copy.run_git(
-        (*DIFF_WORDS, "--raw", "--numstat", "-z", "--no-abbrev", base.tree, "--"), LIST_BYTES
+    # Both look at every file of a large repository, so they run at the same time.
+    paths, (head, base, files) = await _wait_for_both(
+        _read_paths(copy), _read_differences(copy, wish)
     )
-    if cut or more:
-        raise make_failure_error("the repository has too many changes")
-    files = await copy.run_in_thread(partial(parse_raw_diff, output))
     committed = await _list_committed(copy, head, base)
     listed = _merge_kinds(files, paths, committed)
     merged = [each for each in listed if _is_changed(each, paths)]
@@ -131,6 +135,45 @@ async def read_changes(copy: WorkingCopy, wish: BaseWish) -> RepositoryChanges:
         totals=totals,
         is_truncated=totals.files > len(kept),
     )
+
+
+async def _read_paths(copy: WorkingCopy) -> ChangedPaths:
+    status, cut = await copy.run_git(STATUS_WORDS, LIST_BYTES)
+    if cut:
+        raise make_failure_error("the repository has too many changes")
+    _, paths = await copy.run_in_thread(partial(parse_changed_paths, status, MAX_FILES))
+    return paths
+
+
+async def _read_differences(
+    copy: WorkingCopy, wish: BaseWish
+) -> tuple[GitHead, ComparisonBase, dict[bytes, ChangedFile]]:
+    head = await read_head(copy)
+    base = await find_base(copy, head, wish)
+    output, cut = await copy.run_git(
+        (*DIFF_WORDS, "--raw", "--numstat", "-z", "--no-abbrev", base.tree, "--"), LIST_BYTES
+    )
+    if cut:
+        raise make_failure_error("the repository has too many changes")
+    return head, base, await copy.run_in_thread(partial(parse_raw_diff, output))
+
+
+async def _wait_for_both(
+    first: Coroutine[Any, Any, _First], second: Coroutine[Any, Any, _Second]
+) -> tuple[_First, _Second]:
+    """Run both, and return their results; cancelling ends both.
+
+    @raise ServiceError: the error of the one that failed first; the other one is ended.
+    """
+    works: list[Deferred[Any]] = [Deferred.fromCoroutine(first), Deferred.fromCoroutine(second)]
+    both = gatherResults(works, consumeErrors=True)
+    try:
+        found = await both
+    except FirstError as error:
+        for work in works:
+            work.cancel()
+        error.subFailure.raiseException()
+    return found[0], found[1]
 
 
 def find_file(changes: RepositoryChanges, path: str) -> ChangedFile:
@@ -168,12 +211,27 @@ async def read_hunks(
 
     @raise ServiceError: 422 if git fails.
     """
-    if "untracked" in file.kinds:
-        return await _compare_untracked(copy, file)
-    paths = [file.path] if file.original is None else [file.original, file.path]
+    if "untracked" in file.kinds or file.status is FileStatus.DELETED:
+        return await _compare_whole(copy, file)
+    if file.status is FileStatus.ADDED:
+        found = await _compare_whole(copy, file, converts_line_ends=True)
+        if found is not None:
+            return found
     words = (*DIFF_WORDS, f"-U{options.context}", *WHITESPACE_WORDS[options.whitespace])
-    patch, cut = await copy.run_git((*words, base.tree, "--", *paths), DIFF_BYTES)
+    patch, cut = await copy.run_git((*words, *_name_sides(base, file)), DIFF_BYTES)
     return await copy.run_in_thread(partial(parse_hunks, patch)), cut
+
+
+def _name_sides(base: ComparisonBase, file: ChangedFile) -> Sequence[str | bytes]:
+    """Return the words of git for both sides of a tracked file.
+
+    With a tree and a path git compares every file of the index with every other one: half a minute
+    for 100,000 files.  With the blob itself it looks at the one file alone.
+    """
+    if file.old_blob is not None and file.status in _SAME_KIND:
+        return (file.old_blob, "--", file.path)
+    paths = [file.path] if file.original is None else [file.original, file.path]
+    return (base.tree, "--", *paths)
 
 
 async def read_base_content(copy: WorkingCopy, file: ChangedFile, limit: int) -> bytes | None:
@@ -188,16 +246,34 @@ async def read_base_content(copy: WorkingCopy, file: ChangedFile, limit: int) ->
     return None if cut else data
 
 
-async def _compare_untracked(copy: WorkingCopy, file: ChangedFile) -> tuple[Sequence[Hunk], bool]:
-    """Return the hunks of an untracked file, and true if it is too large.
+@overload
+async def _compare_whole(copy: WorkingCopy, file: ChangedFile) -> tuple[Sequence[Hunk], bool]: ...
 
-    If the base has the file, it left the index: git then compares nothing.  So all its lines count
-    as replaced, unless they are the same.
+
+@overload
+async def _compare_whole(
+    copy: WorkingCopy, file: ChangedFile, *, converts_line_ends: bool
+) -> tuple[Sequence[Hunk], bool] | None: ...
+
+
+async def _compare_whole(
+    copy: WorkingCopy, file: ChangedFile, *, converts_line_ends: bool = False
+) -> tuple[Sequence[Hunk], bool] | None:
+    """Return the hunks of a file of which one side is missing, and true if it is too large.
+
+    An untracked file that the base has left the index: git then compares nothing.  So all its lines
+    count as replaced, unless they are the same.
+
+    @param converts_line_ends: true if git may convert the line ends of this file; C{None} is
+        returned if it has some to convert.
     """
     before = await read_base_content(copy, file, DIFF_BYTES) or b""
     (found,) = await copy.read_files([file.path], DIFF_BYTES)
-    hunks = await copy.run_in_thread(partial(make_replaced_hunks, before, found.data or b""))
-    return hunks, found.data is None
+    now = found.data or b""
+    if converts_line_ends and b"\r\n" in now:
+        return None
+    hunks = await copy.run_in_thread(partial(make_replaced_hunks, before, now))
+    return hunks, found.exists and found.data is None
 
 
 async def _list_committed(
