@@ -5,6 +5,7 @@ import { signedOut } from "../features/auth/state.ts";
 import { ConversationHost } from "../features/conversation/ConversationHost.tsx";
 import { view } from "../features/conversation/choice.ts";
 import { HistoryHost } from "../features/history/HistoryHost.tsx";
+import { ResultsHost } from "../features/checks/ResultsHost.tsx";
 import { NewSessionHost } from "../features/sessions/NewSessionHost.tsx";
 import { Sidebar } from "../features/sidebar/Sidebar.tsx";
 import { sidebarShown, sideWidth } from "../features/sidebar/state.ts";
@@ -68,6 +69,7 @@ function Shell() {
         <PageHost />
         <HistoryHost />
         <NewSessionHost />
+        <ResultsHost />
       </div>
       <StatusBar />
       <section class="keys" aria-label="Keys" inert={covered.value}>

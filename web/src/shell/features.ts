@@ -4,6 +4,7 @@ import { inboxEnabled } from "../features/approvals/state.ts";
 import { watchDevices } from "../features/devices/watch.ts";
 import { registerFleet } from "../features/fleet/page.ts";
 import { offer, outcomes } from "../features/restore/state.ts";
+import { followChecks } from "../features/checks/state.ts";
 import { followReviewCounts } from "../features/review/open.ts";
 import { registerHelp } from "../features/shortcuts/page.ts";
 import { followServers } from "../features/webtabs/servers.ts";
@@ -197,5 +198,6 @@ export function registerFeatures(): void {
   followServers();
   watchDevices();
   followReviewCounts();
+  followChecks();
   for (const page of PAGES) registerPage(page);
 }

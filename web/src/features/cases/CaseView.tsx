@@ -5,6 +5,7 @@ import { api } from "../../api/client.ts";
 import type { Session } from "../../api/types.ts";
 import { FILES_PAGE, GIT_PAGE, openPage, RULES_PAGE } from "../../ui/pages/registry.ts";
 import { inboxEnabled } from "../approvals/state.ts";
+import { ChecksForm } from "../checks/ChecksForm.tsx";
 import { answers, readNow } from "../git/state.ts";
 import { formatSummary, summarizeStatus } from "../git/summary.ts";
 import { Goals } from "../suggestions/Goals.tsx";
@@ -157,6 +158,7 @@ export function CaseView({ each }: { each: CaseResponse }) {
       <Sessions found={found} />
       {at && <Goals key={at.id} session={at} />}
       <CaseDetails each={each} session={first} />
+      {each.cloning === undefined && <ChecksForm key={`checks ${each.name}`} name={each.name} />}
       <Button
         small
         disabled={each.cloning !== undefined || each.unreachable === true}

@@ -8,6 +8,7 @@ import type { ApprovalItemResponse } from "../approvals/item.ts";
 import { isJustSent } from "../approvals/sent.ts";
 import { describeAsk, getOwnMessage } from "../approvals/texts.ts";
 import { SnoozeMark } from "../notifications/SnoozeMark.tsx";
+import { CheckChips } from "../checks/CheckChips.tsx";
 import { GitRow } from "../git/Badge.tsx";
 import { ReviewChip } from "../review/ReviewChip.tsx";
 import { shortenPath } from "../../lib/format.ts";
@@ -141,6 +142,7 @@ export function Row({ entry, now, asked, shown, reachable }: Props) {
           <Servers session={session} />
           {livePid(session) === null && <StartButton session={session} />}
           <GitRow session={session} />
+          <CheckChips session={session} />
           <ReviewChip session={session} />
           {cost && <span title="Cost so far">{cost}</span>}
         </span>

@@ -1,5 +1,5 @@
 /** Tells a person who looks elsewhere that an agent waits. */
-import type { NotificationPreferences, EventName, Session, Told } from "../../api/types.ts";
+import type { ChecksPayload, NotificationPreferences, EventName, Session, Told } from "../../api/types.ts";
 import type { ApprovalItemResponse, ItemKind } from "../approvals/item.ts";
 import { effect, signal } from "@preact/signals";
 import { approvals, sessionsNeedingPerson } from "../approvals/state.ts";
@@ -8,6 +8,7 @@ import { beforeSignOut } from "../auth/state.ts";
 import { select } from "../../ui/pages/select.ts";
 import { sessionList, settings } from "../../store/state.ts";
 import { hasReceivedInit } from "../../api/stream/connection.ts";
+import { api } from "../../api/client.ts";
 import { onServerEvent } from "../../api/stream/events.ts";
 import { showError } from "../../store/toasts.ts";
 import { customNotices } from "./rules.ts";
@@ -147,7 +148,6 @@ function watchInbox(): void {
 }
 
 const ENDS = {
-  "session:stop": ["stop", "finished its turn"],
   "session:exit": ["exit", "exited"],
   "session:error": ["error", "keeps crashing"],
 } as const satisfies Partial<Record<EventName, readonly [NotifiedEvent, string]>>;
@@ -168,6 +168,25 @@ function showNotice({ kind, sessionId, title, body }: Told["notice:sent"]): void
   showNotification(title, body, sessionId || kind).catch(report);
 }
 
+const FINISHED = "finished its turn";
+
+/** With checks the end of a turn is told when they have a result. */
+async function turnEnded({ id }: { id: string }): Promise<void> {
+  const { checks } = await api.get("/api/sessions/{id}/checks", { path: { id } });
+  if (checks.length === 0) tellTurn(id, FINISHED);
+}
+
+function checksEnded({ sessionId, state, trigger, followUp }: ChecksPayload): void {
+  const isLast = followUp === "none" || followUp === "notified";
+  if (!isLast || trigger !== "turn" || state === "cancelled") return;
+  tellTurn(sessionId, state === "red" ? "ended its turn with red checks" : FINISHED);
+}
+
+function tellTurn(id: string, text: string): void {
+  const session = sessionList.peek().byId.get(id);
+  if (session) tell("stop", session.id, session.name, text);
+}
+
 /** A click on a notification, told by the service worker. */
 function opened(event: MessageEvent): void {
   const message = event.data as { type?: unknown; sessionId?: unknown } | null;
@@ -178,7 +197,11 @@ export function startNotifications(): void {
   effect(watchInbox);
   effect(tellAfterPause);
   effect(() => showDot(sessionsNeedingPerson.value.size > 0));
-  followEnd("session:stop");
+  onServerEvent("session:stop", (told) => {
+    // Better told too early than never.
+    turnEnded(told).catch(() => tellTurn(told.id, FINISHED));
+  });
+  onServerEvent("check:finished", checksEnded);
   followEnd("session:exit");
   followEnd("session:error");
   onServerEvent("init", (state) => (customNotices.value = state.customNotices === true));

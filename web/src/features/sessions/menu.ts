@@ -1,6 +1,7 @@
 /** What can be done with one session, as menu items. */
 import type { SnoozeChoice } from "../../api/calls.ts";
 import type { Session } from "../../api/types.ts";
+import { openResults } from "../checks/state.ts";
 import { openReview } from "../review/open.ts";
 import { FILES_PAGE, GIT_PAGE, openPage } from "../../ui/pages/registry.ts";
 import { sessions } from "../../store/state.ts";
@@ -68,6 +69,7 @@ export function sessionItems(session: Session, x: number, y: number): MenuItem[]
       },
     },
     { label: "Review", icon: "eye", act: () => openReview(session.id) },
+    { label: "Checks", icon: "check", act: () => (openResults.value = session.id) },
     { label: "Copy folder path", icon: "copy", act: () => void copyText(session.workingDir) },
     {
       label: "Move up",
