@@ -112,6 +112,10 @@ class CheckSupervisor:
             self._hub.subscribe(self._handle_event),
             self._sessions.observe_input(self._handle_typing),
         ]
+        for session in self._sessions.list():
+            if session.turn_open:
+                # Its end, which no event may report any more, is seen by the idle agent.
+                self._watched[session.id] = _SessionWatch(is_judged=False)
         for run in self._store.list_open_runs():
             if run.follow_up is FollowUp.SENDING:
                 self._begin(run.session_id, self._send_again(run))

@@ -293,6 +293,16 @@ class RestartTests(SupervisorTestCase):
         self.assertEqual(1, len(self.world.sessions.inputs))
         self.assertEqual((FollowUp.SENT, 0), (self.world.last.follow_up, self.world.rings))
 
+    def test_turn_that_ended_while_no_service_ran_is_judged(self) -> None:
+        self.world.save()
+        session = self.world.sessions.session
+        for is_open, begun in ((False, []), (True, ["tests"])):
+            self.world.sessions.session = evolve(session, turn_open=is_open)
+            self.world.boot()
+            self.world.tell(EventName.SESSION_IDLE)
+            self.world.clock.advance(0)
+            self.assertEqual(begun, self.world.runner.begun)
+
     def test_attempts_survive_a_restart(self) -> None:
         self.send_back(attempts=2)
         self.red_turn()

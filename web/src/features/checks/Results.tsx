@@ -77,6 +77,7 @@ export function Results({ session }: { session: Session }) {
     <Dialog
       title={`Checks of ${session.name}`}
       onClose={close}
+      class="check-dialog"
       testid="check-dialog"
       footer={
         data?.running ? (
