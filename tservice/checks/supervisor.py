@@ -48,13 +48,12 @@ from tservice.core.kernel.errors import (
     make_failure_error,
 )
 from tservice.core.kernel.events import Event, EventHub, EventName
-from tservice.core.kernel.notice_gate import NoticeGate
+from tservice.core.kernel.notice_gate import TURN_ENDS, NoticeGate
 from tservice.core.kernel.tasks import spawn_logged
 from tservice.core.kernel.timers import cancel_call
 from tservice.sessions.interfaces import InputRequest, ISessions, Session
 
 _BEGINS = frozenset({EventName.SESSION_WORKING, EventName.HOOK_PROMPT_SUBMITTED})
-_ENDS = frozenset({EventName.SESSION_STOP, EventName.HOOK_STOP})
 _OVER = frozenset({EventName.SESSION_EXIT, EventName.SESSION_DELETED})
 
 
@@ -202,7 +201,8 @@ class CheckSupervisor:
             return
         if event.name in _BEGINS:
             self._handle_turn_begin(session_id)
-        elif event.name in _ENDS:
+            self._gate.drop_reminders(session_id)
+        elif event.name in TURN_ENDS:
             self._judge_soon(session_id)
         elif event.name is EventName.SESSION_IDLE:
             watch = self._watched.get(session_id)
@@ -216,7 +216,6 @@ class CheckSupervisor:
         watch.is_judged = watch.is_waiting = False
         cancel_call(watch.soon)
         watch.soon = None
-        self._gate.drop(session_id)
         if not watch.is_sending:
             self._cancel(watch)
 
@@ -239,7 +238,7 @@ class CheckSupervisor:
     def _holds_notice(self, event: Event) -> bool:
         session_id = event.session_id or ""
         watch = self._watched.get(session_id)
-        if event.name not in _ENDS and (watch is None or watch.is_judged):
+        if event.name not in TURN_ENDS and (watch is None or watch.is_judged):
             return False
         return not self._is_stopping and self._find_checks(session_id) is not None
 

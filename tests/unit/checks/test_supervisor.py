@@ -104,6 +104,16 @@ class TurnTests(SupervisorTestCase):
         self.world.clock.advance(0)
         self.assertEqual(["tests", "tests"], self.runner.begun)
 
+    def test_status_that_is_late_does_not_lose_the_notice(self) -> None:
+        self.world.save()
+        self.world.states.change()
+        self.world.tell(EventName.SESSION_STOP)
+        self.world.begin_turn()
+        self.world.tell(EventName.SESSION_IDLE)
+        self.world.clock.advance(0)
+        self.runner.finish()
+        self.assertEqual((RunState.GREEN, 1), (self.world.last.state, self.world.rings))
+
     def test_interrupted_turn_is_judged_when_the_agent_is_idle(self) -> None:
         self.world.save()
         self.world.turn()

@@ -12,7 +12,8 @@ from tservice.core.kernel.event_payloads import ApprovalPayload
 from tservice.core.kernel.events import Event, EventHub, EventName, Listener
 from tservice.core.kernel.listeners import ListenerList
 
-HELD_EVENTS = frozenset({EventName.SESSION_STOP, EventName.HOOK_STOP, EventName.HOOK_IDLE_PROMPT})
+TURN_ENDS = frozenset({EventName.SESSION_STOP, EventName.HOOK_STOP})
+HELD_EVENTS = TURN_ENDS | {EventName.HOOK_IDLE_PROMPT}
 """Events that report the end of a turn.  Questions, errors and exits are never held."""
 
 IDLE_ITEM = "idle"
@@ -54,6 +55,16 @@ class NoticeGate:
     def drop(self, session_id: str) -> None:
         """Drop the held events of a session."""
         self._held.pop(session_id, None)
+
+    def drop_reminders(self, session_id: str) -> None:
+        """Drop the held events that report an idle agent, because a new turn has begun.
+
+        The end of the turn itself stays: its hook may arrive before that of its beginning.
+        """
+        held = self._held.get(session_id, {})
+        for name in tuple(held):
+            if name not in TURN_ENDS:
+                del held[name]
 
     def _handle_event(self, event: Event) -> None:
         if event.name is EventName.SESSION_DELETED:

@@ -52,6 +52,16 @@ class NoticeGateTests(SynchronousTestCase):
         self.gate.release("s")
         self.assertEqual([gone], self.passed)
 
+    def test_new_turn_drops_reminders_alone(self) -> None:
+        self.gate.set_holder(lambda event: True)
+        stop = make_event(EventName.SESSION_STOP)
+        for event in (stop, make_item("idle"), make_event(EventName.SESSION_STOP, "t")):
+            self.hub.publish(event)
+        self.gate.drop_reminders("s")
+        self.gate.drop_reminders("unknown")
+        self.gate.release("s")
+        self.assertEqual([stop], self.passed)
+
     def test_one_event_of_each_name_is_held(self) -> None:
         self.gate.set_holder(lambda event: True)
         last = make_event(EventName.SESSION_STOP)

@@ -11,6 +11,7 @@ import { ApprovalCard } from "../approvals/Inbox.tsx";
 import { pressOwnKey } from "../approvals/cardkeys.ts";
 import { APPROVALS_PAGE } from "../approvals/openinbox.ts";
 import { approvalOf } from "../approvals/state.ts";
+import { CheckChips } from "../checks/CheckChips.tsx";
 import { describeDelivery } from "../prompt/delivery.ts";
 import { getPromptState } from "../prompt/state.ts";
 import { answers } from "../rules/state.ts";
@@ -106,6 +107,7 @@ export function SessionConversation({ id }: { id: string }) {
     <div class="talk-end">
       <Sending id={id} />
       <Asked id={id} />
+      <CheckChips session={session} />
       <Working session={session} />
     </div>
   );
