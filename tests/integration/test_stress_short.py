@@ -11,6 +11,7 @@ from tests.run_figures import report_figure
 from tests.stress import (
     blast_radius,
     canaries,
+    checks,
     client_cuts,
     cron_kill,
     disk_kill,
@@ -28,6 +29,11 @@ pytestmark = pytest.mark.extended
 @pytest.mark.long
 class ShortProofs(SynchronousTestCase):
     """Each raises when its promise is broken."""
+
+    def test_checks_end_and_repeat_nothing(self) -> None:
+        figures = checks.run(turns=4, seed=11, kills=0)
+        self.assertTrue(figures.clean, figures)
+        self.assertGreater(figures.red_at_first, 0)
 
     def test_inputs_run_once_over_daemon_kills(self) -> None:
         figures = input_kill.run(kills=6, seed=11)

@@ -1,0 +1,323 @@
+"""Turns of a played agent with checks that fail, hang, fork, flood and grab for a terminal.
+
+Each turn has a plan: the outcomes of its check, one after the other. 40 of 100 begin red. A red
+outcome is sent back to the agent up to three times in a row. What counts is the agent's own record
+of its prompts, the receiver of notices, and the executions that the check writes down by itself.
+With C{--kills} the daemon is killed at random moments of so many turns in 100, and started again.
+
+C{python -m tests.stress.checks --turns 400 --seed 1 --kills 10}
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import threading
+import time
+from collections import Counter
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+from attrs import asdict, define, field
+
+from tests.agents.mock_tui.log import read_turns
+from tests.agents.mock_tui.scenario import MockScenario
+from tests.held_port import HeldPort
+from tests.integration.agents.harness import SCENARIO, played_daemon
+from tests.integration.harness import DaemonHarness
+from tests.waiting import wait_until
+
+ATTEMPTS = 3
+LIMIT = 2
+"""Seconds that the check may take."""
+SHARE_RED = 0.4
+BAD = {
+    "fail": "exit 7",
+    "hang": "trap '' TERM HUP INT; while :; do sleep 1; done",
+    "fork": "for i in 1 2 3 4 5; do setsid sh -c 'setsid sleep 600 & sleep 600' & done; exit 7",
+    "flood": "yes flood",
+    "tty": "(exec < /dev/tty) 2> /dev/null && echo GRABBED; read -r line && echo GRABBED; exit 7",
+}
+"""What a red check does; all of it ends red."""
+QUIET = 3.2
+"""Seconds between two turns: an equal notice of a session within 3 s is not sent again."""
+HELD = 120.0
+"""Seconds that anything of one turn may take."""
+CHECK = r"""
+cd "$CONTROL" || exit 1
+number=$(wc -l < executions)
+echo begun >> executions
+outcome=$(sed -n "$((number + 1))p" plan)
+echo "mark-$number-end outcome ${outcome:-green}"
+case "${outcome:-green}" in
+%s
+*) exit 0 ;;
+esac
+"""
+
+
+class NoticeInbox:
+    """Receiver of notices: each event, with the number of executions so far."""
+
+    def __init__(self) -> None:
+        self.events: list[str] = []
+        inbox = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                inbox.events.append(body["event"])
+                self.send_response(200)
+                self.send_header("Content-Length", "0")
+                self.end_headers()
+
+            def log_message(self, *args: object) -> None:
+                """Say nothing."""
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._thread = threading.Thread(target=self.server.serve_forever)
+        self._thread.start()
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server.server_address[1]}/hook"
+
+    def close(self) -> None:
+        self.server.shutdown()
+        self._thread.join()
+        self.server.server_close()
+
+
+@define
+class CheckFigures:
+    """What became of the turns."""
+
+    turns: int = 0
+    red_at_first: int = 0
+    executions: int = 0
+    sent_back: int = 0
+    given_up: int = 0
+    kills: int = 0
+    interrupted: int = 0
+    outcomes: Counter[str] = field(factory=Counter)
+    doubled_prompts: int = 0
+    early_notices: int = 0
+    missing_notices: int = 0
+    silent_repeats: int = 0
+    left_processes: int = 0
+    grabbed: int = 0
+    surprises: list[str] = field(factory=list)
+    seconds: float = 0.0
+
+    @property
+    def clean(self) -> bool:
+        """Whether the promise held."""
+        bad = (
+            self.doubled_prompts, self.early_notices, self.missing_notices, self.silent_repeats,
+            self.left_processes, self.grabbed, len(self.surprises),
+        )  # fmt: skip
+        return not any(bad)
+
+
+class CheckStress:
+    """A daemon, a played agent, and the plan of its check."""
+
+    def __init__(self, dice: random.Random) -> None:
+        self.dice, self.figures = dice, CheckFigures()
+        self.inbox = NoticeInbox()
+        self.daemon: DaemonHarness = played_daemon()
+        # The hooks of a running agent know one address.
+        self.port = HeldPort()
+        self.start()
+        self.work = self.daemon.folder / "work" / "site"
+        self.control = self.daemon.folder / "control"
+        for folder in (self.work / "gates", self.control):
+            folder.mkdir(parents=True)
+        for name in ("executions", "plan"):
+            (self.control / name).write_text("")
+        arms = "\n".join(f"{name}) {script} ;;" for name, script in BAD.items())
+        (self.control / "check.sh").write_text(CHECK % arms)
+        scenario = MockScenario(speed=20.0)
+        (self.work / SCENARIO).write_text(json.dumps(asdict(scenario)))
+        self.call("PUT", "/api/settings", primaryMode="normal")
+        self.call("PUT", "/api/webhook", enabled=True, kind="generic", scope="all",
+                  url=self.inbox.url)  # fmt: skip
+        self.call("POST", "/api/cases/link", name="site", path=str(self.work))
+        command = f"CONTROL={self.control} MARK={self.mark} sh {self.control}/check.sh"
+        check = {"name": "tests", "command": command, "timeoutSeconds": LIMIT}
+        self.call("PUT", "/api/cases/site/checks", checks=[check], onFailure="send_back",
+                  maxAttempts=ATTEMPTS)  # fmt: skip
+        made = self.call("POST", "/api/sessions", mode="primary", caseName="site", start=True)
+        self.id: str = made["session"]["id"]
+
+    @property
+    def mark(self) -> str:
+        return f"checks-{os.getpid()}"
+
+    def start(self) -> None:
+        """Start the daemon."""
+        self.daemon.start(listen=[self.port.endpoint])
+
+    def close(self) -> None:
+        """End everything."""
+        self.daemon.close()
+        self.port.close()
+        self.inbox.close()
+
+    def call(self, method: str, where: str, **body: Any) -> Any:
+        return self.daemon.request(method, where, body or None, patience=HELD).data()
+
+    def prompts(self) -> list[str]:
+        """What the agent was told."""
+        file = self.work / "turns.json"
+        return [turn.prompt for turn in read_turns(file)] if file.exists() else []
+
+    def count_executions(self) -> int:
+        return len((self.control / "executions").read_text().splitlines())
+
+    def runs(self) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = self.call("GET", f"/api/sessions/{self.id}/checks")["runs"]
+        return found
+
+    def play_turn(self, number: int, *, kills: bool) -> None:
+        """One prompt, until its checks are settled."""
+        plan = self.make_plan()
+        executed, before, rung = self.count_executions(), self.prompts(), len(self.inbox.events)
+        padding = ["green"] * executed
+        (self.control / "plan").write_text("\n".join([*padding, *plan, ""]))
+        self.call("POST", f"/api/sessions/{self.id}/input", input=f"SAY: turn {number}\r")
+        if kills:
+            self.kill_and_start(executed)
+        wait_until("the end of the turn", lambda: self.is_settled(before), patience=HELD,
+                   told=self.describe_state)  # fmt: skip
+        self.judge(plan, executed, before, rung, kills=kills)
+
+    def make_plan(self) -> list[str]:
+        if self.dice.random() >= SHARE_RED:
+            return []
+        self.figures.red_at_first += 1
+        reds = self.dice.choice((1, 1, 1, 2, 3, ATTEMPTS + 1))
+        return [self.dice.choice([*BAD]) for _ in range(reds)]
+
+    def kill_and_start(self, executed: int) -> None:
+        if self.dice.random() < 0.7:
+            wait_until("a check", lambda: self.count_executions() > executed, patience=HELD)
+        time.sleep(self.dice.uniform(0, 1.5))
+        self.daemon.kill()
+        self.figures.kills += 1
+        self.start()
+
+    def is_settled(self, before: list[str]) -> bool:
+        """Whether the agent and its checks are at rest with a result of this turn."""
+        record = self.call("GET", f"/api/sessions/{self.id}")
+        if record["status"] != "idle" or len(self.prompts()) <= len(before):
+            return False
+        found = self.call("GET", f"/api/sessions/{self.id}/checks")
+        run = found["runs"][0] if found["runs"] else {}
+        last = (run.get("state"), run.get("followUp"), run.get("finishedAt"))
+        is_new = run.get("id") != getattr(self, "last_run", None)
+        is_final = run.get("followUp") in ("none", "notified") and last[0] != "cancelled"
+        return is_new and is_final and not found["running"]
+
+    def describe_state(self) -> object:
+        """What is known, for whoever reads of a failure."""
+        record = self.call("GET", f"/api/sessions/{self.id}")
+        found = self.call("GET", f"/api/sessions/{self.id}/checks")
+        runs = [{**run, "results": len(run["results"])} for run in found["runs"][:3]]
+        return (
+            record["status"],
+            record.get("statusReason"),
+            found["running"],
+            runs,
+            self.prompts()[-2:],
+        )
+
+    def judge(
+        self, plan: list[str], executed: int, before: list[str], rung: int, *, kills: bool
+    ) -> None:
+        figures, runs = self.figures, self.runs()
+        done = self.count_executions() - executed
+        new = []
+        for run in runs:
+            if run["id"] == getattr(self, "last_run", None):
+                break
+            new.append(run)
+        self.last_run = runs[0]["id"]
+        figures.turns += 1
+        figures.executions += done
+        figures.outcomes.update(run["state"] for run in new)
+        figures.interrupted += sum(run["state"] == "interrupted" for run in new)
+        figures.silent_repeats += done > len(new)
+        asked = [text for text in self.prompts()[len(before) :] if "failed after your" in text]
+        figures.sent_back += len(asked)
+        figures.doubled_prompts += len(asked) - len(set(asked))
+        wanted = [run for run in new if run["followUp"] == "sent"]
+        figures.doubled_prompts += max(0, len(asked) - len(wanted))
+        gave_up = runs[0]["followUp"] == "notified"
+        figures.given_up += gave_up
+        event = "checks" if gave_up else "stop"
+        try:
+            wait_until("the notice", lambda: event in self.inbox.events[rung:], patience=20)
+        except AssertionError:
+            if not kills:
+                figures.missing_notices += 1
+        heard = self.inbox.events[rung:]
+        others = [each for each in heard if each in ("stop", "checks")]
+        if not kills and others != [event]:
+            figures.early_notices += 1
+            figures.surprises.append(f"{plan}: {heard}")
+        output = " ".join(result["output"] for run in new for result in run["results"])
+        figures.grabbed += "GRABBED" in output
+        figures.left_processes += self.count_left()
+        if not kills and [run["state"] for run in new] != self.expect_states(plan):
+            figures.surprises.append(f"{plan}: {[run['state'] for run in new]}")
+
+    def expect_states(self, plan: list[str]) -> list[str]:
+        """The states of the runs, newest first."""
+        red = len(plan)
+        if red > ATTEMPTS:
+            return ["red"] * (ATTEMPTS + 1)
+        return ["green", *["red"] * red]
+
+    def count_left(self) -> int:
+        mark, left = self.mark.encode(), 0
+        for entry in Path("/proc").iterdir():
+            try:
+                left += entry.name.isdigit() and mark in (entry / "environ").read_bytes()
+            except OSError:
+                continue
+        return left
+
+
+def run(turns: int, seed: int, kills: int) -> CheckFigures:
+    """Play so many turns."""
+    dice = random.Random(seed)
+    stress = CheckStress(dice)
+    begun = time.monotonic()
+    try:
+        for number in range(turns):
+            stress.play_turn(number, kills=dice.random() * 100 < kills)
+            time.sleep(QUIET)
+    finally:
+        stress.figures.seconds = round(time.monotonic() - begun, 1)
+        stress.close()
+    return stress.figures
+
+
+def main() -> int:
+    """Run by the command line."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--turns", type=int, default=400)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--kills", type=int, default=0, help="of 100 turns")
+    given = parser.parse_args()
+    figures = run(given.turns, given.seed, given.kills)
+    print(f"seed {given.seed}: {figures}")
+    return 0 if figures.clean else 1
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
