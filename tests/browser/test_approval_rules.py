@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.axe import find_faults
-from tests.browser.test_approvals_live import PHONE, THUMB, LiveCase
+from tests.browser.live_agents import PHONE, THUMB, LiveCase
 
 
 class ApprovalRuleTests(LiveCase):

@@ -68,6 +68,27 @@ class SlowClient(DialogClient):
             self.input_received(data)
 
 
+def delay_commands(pane: FakePane, real: Any, clock: Clock, dice: random.Random) -> None:
+    """Let each command of a pane, and its answer, take a random time from now on."""
+    free = 0.0
+
+    def arrive(operation: str, effect: Callable[[], Any], done: Deferred[Any]) -> None:
+        answer: Deferred[Any] = real(operation, effect)
+        back = dice.uniform(0, SLOWEST)
+        answer.addBoth(lambda result: clock.callLater(back, done.callback, result))
+
+    async def do(operation: str, effect: Callable[[], Any]) -> Any:
+        nonlocal free
+        now = clock.seconds()
+        # Commands arrive in the order in which they were sent.
+        free = max(free, now + dice.uniform(0, SLOWEST))
+        done: Deferred[Any] = Deferred()
+        clock.callLater(free - now, arrive, operation, effect, done)
+        return await done
+
+    pane._run_on_host = do  # type: ignore[method-assign]
+
+
 class ApprovalRace:
     """One answer and one change."""
 
@@ -142,26 +163,7 @@ class ApprovalRace:
         return self.random.choice((change, change, person))
 
     def _delay_commands(self) -> None:
-        real = self.hosted.run_command
-        free = 0.0
-
-        async def do(operation: str, effect: Callable[[], Any]) -> Any:
-            nonlocal free
-            now = self.clock.seconds()
-            # Commands arrive in the order in which they were sent.
-            free = max(free, now + self.random.uniform(0, SLOWEST))
-            done: Deferred[Any] = Deferred()
-            self.clock.callLater(free - now, self._arrive, real, operation, effect, done)
-            return await done
-
-        self.pane._run_on_host = do  # type: ignore[method-assign]
-
-    def _arrive(
-        self, real: Any, operation: str, effect: Callable[[], Any], done: Deferred[Any]
-    ) -> None:
-        answer: Deferred[Any] = real(operation, effect)
-        back = self.random.uniform(0, SLOWEST)
-        answer.addBoth(lambda result: self.clock.callLater(back, done.callback, result))
+        delay_commands(self.pane, self.hosted.run_command, self.clock, self.random)
 
     def _named(self, ending: Any) -> str:
         why = getattr(ending, "value", ending)
