@@ -12,7 +12,7 @@ from tests.integration.harness import DaemonHarness
 from tests.unit.agents.transcripts.transcript_lines import ID, answer_line, prompt_line, write_lines
 
 PAGES = ("approvals", "cases", "files", "git", "cron", "webtabs", "clis", "models", "mcp",
-         "doctor", "devices", "tokens", "audit", "settings", "help", "fleet",
+         "doctor", "rules", "devices", "tokens", "audit", "settings", "help", "fleet",
          "conversations", "shared")  # fmt: skip
 
 NOTES = "[data-path='notes.md']"

@@ -10,7 +10,7 @@ from tests.browser.harness import PHONE, BrowserCase
 from tests.run_figures import report_figure
 
 PAGES = ("", "fleet", "approvals", "cases", "files", "git", "cron", "webtabs", "clis",
-         "models", "mcp", "doctor", "devices", "tokens", "audit", "settings", "help",
+         "models", "mcp", "doctor", "rules", "devices", "tokens", "audit", "settings", "help",
          "conversations")  # fmt: skip
 MOST = 0.1
 """Share of the window that may move, times how far: above it people notice (web.dev/cls)."""

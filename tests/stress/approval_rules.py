@@ -22,7 +22,6 @@ from tempfile import TemporaryDirectory
 from time import perf_counter
 from typing import Any
 
-from tests.fakes.multiplexer.multiplexer import FakePane
 from tests.stress.approval_races import delay_commands
 from tests.stress.command import report
 from tests.unit.agents.approvals.rules.bash_runs import BashRuns
@@ -120,9 +119,8 @@ class RuleRace(RuleCase):
         self.session = self.ready()
         self.rule = self.add("npm", "test")
         self.todo: list[Callable[[], object]] = []
-        pane = self.sessions.get_pane(self.session.id)
-        assert isinstance(pane, FakePane)
-        self.hosted = self.host[self.session.id]
+        pane: Any = self.sessions.get_pane(self.session.id)
+        self.hosted: Any = self.host[self.session.id]
         delay_commands(pane, self.hosted.run_command, self.clock, dice)
         self.machine.hub.subscribe(self.handle_event)
 

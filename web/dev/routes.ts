@@ -125,6 +125,8 @@ export function answer(state: MockState, call: Call): unknown {
   }
   if (what === "reboot-restore") return { sessions: [], expiresAt: null, restoring: false };
   if (what === "approvals") return state.approvals.route(call.method, call.path, call.body);
+  if (what === "approval-rules")
+    return call.path[2] === "answers" ? { answers: [] } : { rules: [], suggestions: [] };
   if (what === "cron") return state.cron.route(call.method, call.path, call.body);
   if (
     what === "remote-hosts" ||

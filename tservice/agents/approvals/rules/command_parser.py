@@ -40,12 +40,12 @@ def split_names(names: str) -> frozenset[str]:
 
 _SHELL_WORDS = split_names(
     """
-    . : [ [[ alias autoload bg bind break builtin caller case cd command compgen complete compopt
-    continue coproc declare dirs disown do done elif else enable esac eval exec exit export fc fg fi
-    float for foreach function functions getopts hash history if in integer jobs let local logout
-    mapfile nocorrect noglob popd pushd read readarray readonly repeat return select set setopt
-    shift shopt source suspend then time times trap type typeset ulimit umask unalias unfunction
-    unset unsetopt until vared wait while zmodload
+    . : [ [[ alias autoload bg bind break builtin caller case cd chdir command compgen complete
+    compopt continue coproc declare dirs disable disown do done elif else emulate enable esac
+    eval exec exit export fc fg fi float for foreach function functions getopts hash history if
+    in integer jobs let local logout mapfile nocorrect noglob popd pushd read readarray
+    readonly repeat return select set setopt shift shopt source suspend then time times trap
+    type typeset ulimit umask unalias unfunction unset unsetopt until vared wait while zmodload
     """
 )
 """Reserved words and commands of shells that change how the rest of a script is understood."""

@@ -30,11 +30,16 @@ _RUNNERS = re.compile(
     r"|fdisk|npx|bunx|pnpx|uvx|pipx|awk|gawk|mawk|gdb|lldb|ltrace|perf|make-kpkg|rlwrap|expect"
     r"|socat|nc|ncat|netcat|telnet|tclsh|wish|m4|sed|ed|ex|vi|vim|nvim|view|emacs|less|more|man"
     r"|firejail|bwrap|proot|fakeroot|faketime|dbus-run-session|dbus-launch|taskset|chrt|prlimit"
+    r"|tar|bsdtar|cpio|sqlite3|psql|mysql|mariadb|redis-cli|mongo|mongosh|duckdb|clickhouse-client"
+    r"|ftp|sftp|gnuplot|dc|ssh-agent|xvfb-run|direnv|dotenv|nodemon|concurrently|cross-env|tsx"
+    r"|ts-node|npm-run-all|run-p|run-s|hyperfine|valgrind|cpulimit|chronic|dtach|abduco|daemonize"
+    r"|coverage|mosh|rsh|pssh|flatpak-spawn|distrobox|machinectl|lxc|incus|ansible-\w+"
     r"|setpriv|start-stop-daemon|ionice|logsave|pdsh|ansible|setarch|linux\d\d|sg|newgrp|toolbox"
 )
 """Programs that run what their arguments or their input hold."""
 _INTERPRETERS = re.compile(
-    rf"{risk_rules.INTERPRETERS.pattern}|pypy[\d.]*|java|Rscript|julia|R|ghc"
+    rf"{risk_rules.INTERPRETERS.pattern}|pypy[\d.]*|java|Rscript|julia|R|ghci?|guile|racket|sbcl|clisp|ocaml"
+    r"|elixir|iex|erl|escript|groovy|scala|kotlin|swift|ipython|octave"
 )
 _WRITERS = re.compile(r"rm|rmdir|unlink|shred|srm|mv|cp|ln|install|tee|truncate|chmod|chown|chgrp")
 _DELETERS = re.compile(r"rm|rmdir|shred|srm|rimraf")

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from tservice.agents.approvals.rules.command_parser import split_names
 
-_ANY = "-h -q -v -vv -vvv --help --quiet --verbose --version --no-color --json"
+_ANY = "-q -v -vv -vvv --help --quiet --verbose --version --no-color"
 _GIT_PATHS = "-- --name-only --name-status --numstat --oneline --shortstat --stat -n -p -z --all"
 
 _OPTIONS = {

@@ -283,6 +283,23 @@ class RuleServiceTests(RuleCase):
         ):
             self.assertRaises(ServiceError, call)
 
+    def test_rules_belong_to_their_account(self) -> None:
+        self.patch(self.rules, "_get_owner", lambda caller: caller.username)
+        rule = self.add("npm", "test")
+        eve = make_caller(username="eve", admin=True)
+        self.assertEqual([], self.rules.list_rules(eve))
+        self.assertRaises(ServiceError, self.rules.delete_rule, rule, eve)
+        failure = self.failureResultOf(
+            start_coroutine(self.rules.replace_rule(rule, draft("ls"), eve)), ServiceError
+        )
+        self.assertEqual("NOT_FOUND", failure.value.code)
+        # The session belongs to no account, and the rule to one.
+        session = self.ask_for("npm test")
+        self.assertEqual([], self.keys(session))
+        self.rules.forget_accounts(lambda name: name != "admin")
+        self.assertEqual([], self.rules.list_rules(ADMIN))
+        self.assertEqual([], ApprovalRuleStore(self.machine.database).load_rules())
+
     def test_what_needs_the_grant_is_refused_without_it(self) -> None:
         plain = make_caller(username="admin", admin=False)
         for given in (
