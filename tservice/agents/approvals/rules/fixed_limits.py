@@ -22,6 +22,7 @@ SECRET = "it names credentials"  # noqa: S105
 GUARDED = "it changes what runs unasked"
 OPTION = "it has an option that the rule does not name"
 EXPANDED = "it has an argument that its program may take for a setting"
+HOST = "it names a place on the network that the rule does not name"
 RISKY = "it is riskier than the words of the rule"
 
 _RUNNERS = re.compile(
@@ -113,6 +114,8 @@ _RUNS_PROGRAM = {
     "podman": "run exec",
 }  # fmt: skip
 """Actions that run what their arguments name."""
+_REACHERS = split_names("curl wget aria2c http https xh scp rsync rclone nslookup dig host ping")
+"""Programs whose arguments name places on the network, where they may also send something."""
 _READERS = split_names("cat head tail ls grep rg wc stat file git diff tree du")
 """Programs that may name files that run something, because they do not write to them."""
 
@@ -149,6 +152,8 @@ def _find_extra_limit(words: Sequence[str], extra: Sequence[str]) -> str | None:
     for word in extra:
         if word.startswith("-") and not is_inert_option(words, word):
             return OPTION
+        if _base_name(words[0]) in _REACHERS and not word.startswith("-"):
+            return HOST
         if _ASSIGNMENT.fullmatch(word) or word[:1] in ("@", "+"):
             return EXPANDED
     return None
