@@ -39,7 +39,7 @@ class PlayedRules(ApiCaller):
         if path == "/sessions":
             return [{"id": "s1", "name": "one"}]
         if method == "GET":
-            suggestion = {"tool": "Bash", "prefix": ["npm", "test"], "count": 14}
+            suggestion = {"tool": "Bash", "words": ["npm", "test"], "count": 14}
             return {"rules": [RULE], "suggestions": [suggestion]}
         self.sent.append((method, path, body))
         if path.endswith("preview"):

@@ -36,7 +36,7 @@ def ls(context: CommandContext) -> int:
     ]  # fmt: skip
     context.shell.print_table([HEAD, *rows])
     for each in found["suggestions"]:
-        command = safe_line(shlex.join(each["prefix"]))
+        command = safe_line(shlex.join(each["words"]))
         context.shell.print_line(f"You allowed {command} {each['count']} times")
     return 0
 

@@ -176,10 +176,11 @@ class StoredRule:
 class RuleSuggestion:
     """Rule that would answer what a person allows again and again.
 
+    @ivar words: the command, which the rule would name completely.
     @ivar count: number of requests in the history that a person allowed and that it covers.
     """
 
     tool: str
-    prefix: tuple[str, ...]
+    words: tuple[str, ...]
     case_name: str | None
     count: int

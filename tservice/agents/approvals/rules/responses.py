@@ -73,10 +73,10 @@ class ApprovalRuleResponse(Payload):
 
 
 class RuleSuggestionResponse(Payload):
-    """Rule that would answer what a person allowed C{count} times."""
+    """Command, as C{words} of a pattern, that a person allowed C{count} times."""
 
     tool: str
-    prefix: tuple[str, ...]
+    words: tuple[str, ...]
     case_name: str | None = omit_if_none()
     count: int
 

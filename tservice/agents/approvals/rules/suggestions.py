@@ -55,7 +55,7 @@ def suggest_rules(
         if decide_request(rules, each.request, now).action is RuleAction.ASK:
             allowed[key] += 1
     return [
-        RuleSuggestion(tool=tool, case_name=case, prefix=words, count=count)
+        RuleSuggestion(tool=tool, case_name=case, words=words, count=count)
         for (tool, case, words), count in allowed.most_common()
         if count >= LEAST and (tool, case, words) not in declined
     ][:MOST]
@@ -73,7 +73,8 @@ def offer_match(request: ToolRequest) -> RuleMatch | None:
         return None
     if request.tool in SHELL_TOOLS:
         words = find_single_command(request)
-        offered = RuleMatch(prefix=words) if words is not None else RuleMatch(exact=subject)
+        # No more than the person saw: a prefix would allow further arguments.
+        offered = RuleMatch(exact=subject) if words is None else RuleMatch(pattern=words)
     elif request.tool in FILE_TOOLS and not set("*?") & set(subject):
         offered = RuleMatch(path=subject)
     elif request.tool in FETCH_TOOLS:
@@ -89,7 +90,7 @@ def offer_match(request: ToolRequest) -> RuleMatch | None:
 
 
 def find_single_command(request: ToolRequest) -> tuple[str, ...] | None:
-    """Return the words of a request that is one command which a prefix may name; else C{None}."""
+    """Return the words of a request that is one command which a pattern may name; else C{None}."""
     if request.tool not in SHELL_TOOLS or request.subject is None or not request.is_complete:
         return None
     try:
@@ -98,4 +99,6 @@ def find_single_command(request: ToolRequest) -> tuple[str, ...] | None:
         return None
     words = commands[0].words
     limit = find_command_limit(words, [True] * len(words), request.working_dir, request.cwd)
-    return words if len(commands) == 1 and limit is None else None
+    if len(commands) != 1 or limit is not None or any("*" in word for word in words):
+        return None
+    return words

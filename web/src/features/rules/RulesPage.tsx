@@ -231,10 +231,10 @@ function Row({ rule, now }: { rule: ApprovalRuleResponse; now: number }) {
 }
 
 function Suggestion({ suggestion }: { suggestion: RuleSuggestionResponse }) {
-  const { prefix, caseName, tool, count } = suggestion;
+  const { words, caseName, tool, count } = suggestion;
   const add = async () => {
     const scope = caseName === undefined ? { all: true } : { caseName };
-    await addRule({ scope, tool, match: { command: { prefix: [...prefix] } }, action: "allow" });
+    await addRule({ scope, tool, match: { command: { pattern: [...words] } }, action: "allow" });
     await rules.refresh();
   };
   return (
@@ -244,14 +244,14 @@ function Suggestion({ suggestion }: { suggestion: RuleSuggestionResponse }) {
       </span>
       <div class="record-main">
         <span>
-          You allowed <code class="rule-match">{joinWords(prefix)}</code> {count} times
+          You allowed <code class="rule-match">{joinWords(words)}</code> {count} times
           {caseName !== undefined && ` in ${caseName}`}
         </span>
       </div>
       <Button
         small
         onClick={() => void add()}
-        label={`Add a rule for ${joinWords(prefix)}`}
+        label={`Add a rule for ${joinWords(words)}`}
         testid="rule-suggestion-add"
       >
         Add rule
@@ -279,7 +279,7 @@ export function RulesPage() {
         found.suggestions.length > 0 && (
           <ul class="records" aria-label="Suggestions">
             {found.suggestions.map((each) => (
-              <Suggestion key={`${each.tool} ${each.caseName} ${each.prefix.join(" ")}`} suggestion={each} />
+              <Suggestion key={`${each.tool} ${each.caseName} ${each.words.join(" ")}`} suggestion={each} />
             ))}
           </ul>
         )

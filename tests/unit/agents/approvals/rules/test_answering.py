@@ -39,7 +39,7 @@ class AnsweringTests(RuleCase):
     def test_a_new_rule_answers_what_waits_already(self) -> None:
         session = self.ask_for("npm test")
         offered = to_wire(make_item_response(self.item(session)))["ruleMatch"]
-        self.assertEqual({"command": {"prefix": ["npm", "test"]}}, offered)
+        self.assertEqual({"command": {"pattern": ["npm", "test"]}}, offered)
         self.add("npm", "test")
         self.spend(5)
         self.assertEqual([("npm test", "1")], self.client(session).left)
@@ -224,7 +224,7 @@ class HistoryTests(RuleCase):
             declined = command == "npm run x" and self.rules.list_answers(ADMIN)[0]
             self.give(self.item(session), "deny" if declined else "approve")
         (found,) = self.rules.list_suggestions(ADMIN)
-        self.assertEqual((("npm", "test"), 3), (found.prefix, found.count))
+        self.assertEqual((("npm", "test"), 3), (found.words, found.count))
         self.add("npm", "test")
         self.assertEqual([], self.rules.list_suggestions(ADMIN))
 
