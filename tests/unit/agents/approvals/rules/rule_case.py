@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import count
 from typing import Any
 
 from attrs import define, field
@@ -49,7 +50,7 @@ class RuleCase(ApprovalCase):
         self.open_rules()
 
     def open_rules(self) -> None:
-        numbers = iter(range(1000))
+        numbers = count()
         self.rules = ApprovalRuleService(
             self.clock,
             ApprovalRuleStore(self.machine.database),
