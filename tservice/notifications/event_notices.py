@@ -6,7 +6,11 @@ from collections.abc import Mapping
 
 from attrs import frozen
 
-from tservice.core.kernel.event_payloads import ApprovalPayload, CronRunPayload
+from tservice.core.kernel.event_payloads import (
+    ApprovalPayload,
+    CronRunPayload,
+    SessionStalledPayload,
+)
 from tservice.core.kernel.events import Event, EventName
 from tservice.notifications.model import ASKING, NoticeKind
 
@@ -20,6 +24,7 @@ _OF_EVENT: Mapping[EventName, tuple[NoticeKind, str]] = {
     EventName.SESSION_STOP: ("stop", "has finished its turn"),
     EventName.SESSION_EXIT: ("exit", "has exited"),
     EventName.SESSION_ERROR: ("error", "keeps failing"),
+    EventName.SESSION_STALLED: ("stalled", "seems to hang"),
     EventName.SESSION_LIMIT_PAUSE_SCHEDULED: ("limit_pause", "is paused by a usage limit"),
 }
 
@@ -52,7 +57,10 @@ def find_notice_text(event: Event) -> NoticeText | None:
         name: str | None = told.session_name
     else:
         found, name = _OF_EVENT.get(event.name), None
-    return None if found is None else NoticeText(kind=found[0], says=found[1], session_name=name)
+    if found is None:
+        return None
+    body = told.detail if isinstance(told, SessionStalledPayload) else ""
+    return NoticeText(kind=found[0], says=found[1], body=body, session_name=name)
 
 
 def find_ended_kinds(event: Event) -> frozenset[NoticeKind]:
@@ -63,5 +71,5 @@ def find_ended_kinds(event: Event) -> frozenset[NoticeKind]:
         case EventName.SESSION_WORKING | EventName.SESSION_INTERACTIVE:
             return frozenset({"stop", "idle_prompt", "exit", "error"})
         case EventName.SESSION_STOP | EventName.SESSION_IDLE | EventName.SESSION_EXIT:
-            return ASKING
+            return ASKING | {"stalled"}
     return frozenset()

@@ -32,6 +32,7 @@ NoticeKind = Literal[
     "error",
     "limit_pause",
     "run_failed",
+    "stalled",
 ]
 NoticeUrgency = Literal["critical", "warning", "info"]
 WebhookKind = Literal["ntfy", "slack", "discord", "generic"]
@@ -40,7 +41,7 @@ WebhookScope = Literal["attention", "all"]
 ASKING: frozenset[NoticeKind] = frozenset({"permission_prompt", "elicitation_dialog"})
 """Kinds of notices about a dialog, which end with it."""
 NEEDS_PERSON: frozenset[str] = frozenset(
-    {"permission_prompt", "elicitation_dialog", "idle_prompt", "error"}
+    {"permission_prompt", "elicitation_dialog", "idle_prompt", "error", "stalled"}
 )
 """Kinds of notices after which a session does not continue without a person."""
 
@@ -53,6 +54,7 @@ URGENCIES: dict[NoticeKind, NoticeUrgency] = {
     "error": "critical",
     "limit_pause": "warning",
     "run_failed": "warning",
+    "stalled": "warning",
 }
 """Urgency of each kind, unless the account's rules name another."""
 
@@ -148,7 +150,7 @@ class QuietHours(RulesRecord):
 class NoticeRules(RulesRecord):
     """Rules of one account.
 
-    @ivar only_unwatched: no notice about a session while somebody of the account looks at it.
+    @ivar only_unwatched: no notice about a session while a person of the account looks at it.
     @ivar urgency: urgencies that replace those of L{URGENCIES}.
     @ivar group_families: a session and the sessions that it made announce themselves together.
     @ivar digest: what was held back is announced as one notice.
@@ -180,7 +182,7 @@ class ChannelKind(StrEnum):
 
 @frozen(kw_only=True)
 class Notice:
-    """Something that an account may want to be told about.
+    """Announcement of an event about a session, for one account.
 
     @ivar account: the account's name; empty in single-user mode.
     @ivar family: id of the session at the top of the family of sessions.

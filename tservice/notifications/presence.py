@@ -22,7 +22,7 @@ class LookRegistry:
         self._looks: dict[str, dict[str, tuple[str, int]]] = {}
 
     def record_look(self, account: str, device: str, session_id: str) -> None:
-        """Record that a device shows a session to somebody."""
+        """Record that a device shows a session to a person."""
         devices = self._looks.setdefault(account, {})
         devices.pop(device, None)
         devices[device] = (session_id, get_unix_ms(self._clock) + LOOK_SECONDS * 1000)
@@ -37,9 +37,9 @@ class LookRegistry:
             self._looks.pop(account, None)
 
     def find_end(self, account: str, session_id: str) -> int | None:
-        """Return the time until which somebody looks, in Unix milliseconds.
+        """Return the time until which a person looks, in Unix milliseconds.
 
-        C{None} means that nobody of the account looks at the session.
+        C{None} means that the account has no such report.
         """
         now = get_unix_ms(self._clock)
         known = self._looks.get(account, {}).values()

@@ -55,7 +55,7 @@ class SnoozeResponse(ResponseModel):
 
 
 class LookBody(RequestBody):
-    """Device that shows a session, and whether somebody looks at it."""
+    """Device that shows a session, and whether a person looks at it."""
 
     device: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9-]{1,64}$")]
     looking: bool
@@ -130,10 +130,10 @@ class NoticeRoutes:
         "/api/sessions/{id}/look",
         tag="Notices",
         access=AccessRule.OWNER,
-        scope_reason="Only a page knows that somebody looks. A program must not silence notices.",
+        scope_reason="Only a page knows that a person looks. A program must not silence notices.",
     )
     async def report_look(self, call: OperationCall, body: LookBody) -> EmptyPayload:
-        """Report that somebody looks at the session, or no longer does."""
+        """Report that a person looks at the session, or no longer does."""
         account = self._get_account(call.caller)
         self._notices.record_look(account, body.device, call.id if body.looking else None)
         return EmptyPayload()

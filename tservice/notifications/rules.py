@@ -30,7 +30,7 @@ longer than a minute.
 """
 
 WATCHED_SECONDS = 50
-"""Seconds for which a question that somebody looks at waits for the answer.  A page that is open
+"""Seconds for which a question that a person looks at waits for the answer.  A page that is open
 in front of an empty chair must not silence it.
 """
 
@@ -54,8 +54,8 @@ class NoticeSituation:
 
     @ivar is_snoozed: true if notices of the session are paused.
     @ivar snoozed_until: end of that pause; C{None} if it has no end that is known.
-    @ivar watched_until: time until which somebody of the account looks at the session, as far as
-        it is known; C{None} if nobody does.
+    @ivar watched_until: time until which a person of the account looks at the session, as far as
+        it is known; C{None} without such a report.
     @ivar family_told_at: time of the last notice of the session's family; C{None} if there was
         none.
     """
@@ -96,7 +96,7 @@ def decide_notice(notice: Notice, situation: NoticeSituation, rules: NoticeRules
     if quiet_until is not None and not (rules.quiet_hours.critical and urgency == "critical"):
         return NoticeDecision(hold=HoldReason.QUIET, until=quiet_until)
     if rules.only_unwatched and situation.watched_until is not None:
-        # Anything but a dialog is over once somebody has seen it.
+        # Anything but a dialog is over once a person has seen it.
         if notice.kind not in ASKING:
             return DROPPED
         seen_until = min(situation.watched_until, notice.at + WATCHED_SECONDS * 1000)
@@ -123,7 +123,7 @@ def select_targets(notice: Notice, rules: NoticeRules) -> tuple[NoticeTarget, ..
 
 
 def is_left_to_parent(notice: Notice, rules: NoticeRules) -> bool:
-    """Return true if the session that made this one is told, so that a person need not be."""
+    """Return true if the session that made this one takes care of the event."""
     return rules.group_families and notice.is_child and notice.kind in _HANDLED_BY_PARENT
 
 

@@ -77,6 +77,11 @@ _SESSION_EVENTS: Mapping[EventName, tuple[MessageUrgency, str, str]] = {
         "is in error",
         "It is not restarted automatically.",
     ),
+    EventName.SESSION_STALLED: (
+        MessageUrgency.WARNING,
+        "seems to hang",
+        "It has not moved for a while.",
+    ),
     EventName.SESSION_BREAKER_TRIPPED: (
         MessageUrgency.CRITICAL,
         "keeps failing",

@@ -44,6 +44,7 @@ _KIND_OF_EVENT = {
     EventName.SESSION_STOP: "stop",
     EventName.SESSION_EXIT: "exit",
     EventName.SESSION_ERROR: "error",
+    EventName.SESSION_STALLED: "stalled",
 }
 
 

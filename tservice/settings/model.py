@@ -65,7 +65,7 @@ Modes = Annotated[
 Dollars = Annotated[float, Field(ge=0, le=100_000, allow_inf_nan=False)]
 Term = Annotated[str, StringConstraints(pattern=_TEXT, min_length=1, max_length=64)]
 NotifiedEvent = Literal[
-    "permission_prompt", "elicitation_dialog", "idle_prompt", "stop", "exit", "error"
+    "permission_prompt", "elicitation_dialog", "idle_prompt", "stop", "exit", "error", "stalled"
 ]
 
 
@@ -142,6 +142,22 @@ class NotificationPreferences(SettingsRecord):
     )
 
 
+class StallSettings(SettingsRecord):
+    """Settings of the detection of agents that hang.
+
+    @ivar silence_minutes: without any progress, outside of tools.
+    @ivar tool_minutes: without progress and use of the processor, while a tool runs.
+    @ivar nudge: press Escape and type C{go on} in agents that are silent or show an API error.
+    """
+
+    model_config = ConfigDict(populate_by_name=True)
+
+    enabled: bool = True
+    silence_minutes: Annotated[int, Field(ge=3, le=240)] = 5
+    tool_minutes: Annotated[int, Field(ge=3, le=1440)] = 20
+    nudge: bool = False
+
+
 class ModelPrice(SettingsRecord):
     """Price of a model in US dollars per million tokens, and its context window.
 
@@ -203,6 +219,7 @@ class Settings(SettingsRecord):
     nice: NiceSettings = NiceSettings()
     voice_settings: VoiceSettings = VoiceSettings()
     notification_preferences: NotificationPreferences = NotificationPreferences()
+    stalls: StallSettings = StallSettings()
     read_my_mind_model: ModelName = ""
     read_my_mind_modes: Modes = ("primary",)
     agent_channels_off: Modes = ()

@@ -19,13 +19,18 @@ from tservice.agents.approvals.build import build_approvals
 from tservice.agents.approvals.rules.build import build_approval_rules
 from tservice.agents.build import build_agents, build_folder_preview
 from tservice.agents.controls.build import build_controls
+from tservice.agents.interfaces import IAgents
 from tservice.agents.limits.build import build_agent_limits
+from tservice.agents.stalls.build import build_stall_watch
 from tservice.agents.transcripts.build import build_transcripts
+from tservice.agents.transcripts.conversation.service import ConversationService
+from tservice.agents.transcripts.service import TranscriptService
 from tservice.audit.build import build_audit
 from tservice.cases.build import build_cases
 from tservice.checks.build import build_checks
 from tservice.checks.supervisor import CheckSupervisor
 from tservice.clis.build import build_clis
+from tservice.clis.interfaces import ICliRegistry
 from tservice.containers.build import build_bridge, build_containers
 from tservice.core.kernel.late_binding import LateBinding
 from tservice.core.kernel.service_stack import ClosingService, ServiceStack
@@ -122,7 +127,7 @@ class Application:
             channel=inside.channel.answers,
         ))  # fmt: skip
         add(build_controls(ground, sessions=sessions, agents=agents, clis=clis))
-        said = add(build_transcripts(ground, sessions=sessions, agents=agents, clis=clis))
+        said, self.items = add_transcripts(contents, ground, sessions, agents, clis)
         add(build_agent_limits(ground, sessions=sessions, agents=agents, transcripts=said))
         add(build_waits(
             ground, sessions=sessions, clis=clis, blocked=inbox.is_blocked,
@@ -176,6 +181,10 @@ class Application:
             words=self.access.capabilities,
         ))  # fmt: skip
         add(build_program_watch(ground, sessions=sessions, clis=clis))
+        add(build_stall_watch(
+            ground, sessions=sessions, agents=agents, clis=clis, audit=self.audit.log,
+            read_latest=self.items.read_latest,
+        ))  # fmt: skip
         # Before the jobs, because webhooks report runs that fail immediately.
         self._add_notices()
         add(build_doctor(ground, clis=clis, reach=self.boxes.reach))
@@ -237,6 +246,21 @@ class Application:
         )
         for part in (self.sockets, flush_on_stop(ground.reactor), self.streams, doors, startup):
             part.setServiceParent(self.stack)
+
+
+def add_transcripts(
+    contents: FeatureRegistry,
+    ground: Runtime,
+    sessions: SessionService,
+    agents: IAgents,
+    clis: ICliRegistry,
+) -> tuple[TranscriptService, ConversationService]:
+    """Add the transcripts; return them and the reader of their items."""
+    items: LateBinding[ConversationService] = LateBinding("the conversations")
+    said = contents.add_feature(build_transcripts(
+        ground, sessions=sessions, agents=agents, clis=clis, conversations=items
+    ))  # fmt: skip
+    return said, items()
 
 
 def load_pages(ground: Runtime) -> StaticPages:

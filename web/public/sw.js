@@ -89,6 +89,7 @@ const TEXTS = {
   error: "keeps crashing",
   limit_pause: "is paused by a usage limit",
   run_failed: "could not complete a scheduled job",
+  stalled: "seems to hang",
   digest: "and others need you",
   lockout: "Too many wrong passwords. Sign-in is blocked for a while.",
 };

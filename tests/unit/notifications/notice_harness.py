@@ -24,7 +24,7 @@ from tservice.store.database import Database
 
 KINDS: tuple[NoticeKind, ...] = (
     "permission_prompt", "elicitation_dialog", "idle_prompt", "stop", "exit", "error",
-    "limit_pause", "run_failed",
+    "limit_pause", "run_failed", "stalled",
 )  # fmt: skip
 EVERYTHING = ChannelRule(enabled=True, events=KINDS)
 HOOK = WebhookRule(id="hook", url="https://hooks.example/x")

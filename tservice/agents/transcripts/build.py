@@ -17,6 +17,7 @@ from tservice.agents.transcripts.transcript_homes import (
 from tservice.agents.transcripts.usage.position_store import ReadPositionStore
 from tservice.agents.transcripts.usage.store import UsageStore
 from tservice.clis.interfaces import ICliRegistry
+from tservice.core.kernel.late_binding import LateBinding
 from tservice.core.workers.thread_runners import make_owner_runner
 from tservice.http.metrics import make_gauge
 from tservice.http.operation_decorator import collect_operations
@@ -26,9 +27,17 @@ from tservice.sessions.interfaces import ISessions
 
 
 def build_transcripts(
-    ground: Runtime, *, sessions: ISessions, agents: IAgents, clis: ICliRegistry
+    ground: Runtime,
+    *,
+    sessions: ISessions,
+    agents: IAgents,
+    clis: ICliRegistry,
+    conversations: LateBinding[ConversationService],
 ) -> FeatureRegistration[TranscriptService]:
-    """Return the feature that reads agents' conversations, with the rights of their OS users."""
+    """Return the feature that reads agents' conversations, with the rights of their OS users.
+
+    @param conversations: is bound to the reader of items.
+    """
     homes = TranscriptHomes(
         own=find_own_locations(ground.home, clis),
         places=ground.locations,
@@ -44,7 +53,9 @@ def build_transcripts(
     )
     readers = ReaderCache(prices.compute_message_cost)
     history = ConversationHistory(sessions, homes, look, ground.reactor.seconds, readers)
-    items = ConversationService(ground.reactor, sessions, transcripts, homes, readers)
+    items = conversations.bind_value(
+        ConversationService(ground.reactor, sessions, transcripts, homes, readers)
+    )
 
     def start() -> None:
         transcripts.start(ground.hub)

@@ -139,7 +139,7 @@ def _build_rows(shell: ShellContext, sessions: Sequence[dict[str, Any]]) -> list
     rows = [
         (
             session["id"][:SHORT],
-            format_cell(session, "status"),
+            "stalled" if session.get("stall") else format_cell(session, "status"),
             format_cell(session, "mode"),
             _BRANCH * (depth > 0) + format_cell(session, "name"),
             format_cell(session, "displayModel"),

@@ -18,7 +18,7 @@ TRIES = 3
 
 SESSION_FIELDS = (
     "id", "name", "mode", "status", "statusReason", "workingDir", "caseName", "displayModel",
-    "parentSessionId", "lastActivityAt", "limitPaused", "paneExit",
+    "parentSessionId", "lastActivityAt", "limitPaused", "paneExit", "stall",
 )  # fmt: skip
 """Fields of a session that are shown to an agent."""
 

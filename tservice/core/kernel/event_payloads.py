@@ -53,6 +53,15 @@ class HostWakeFailedPayload(Payload):
     reason: str
 
 
+class SessionStalledPayload(Payload):
+    """Reason why an agent seems to hang, and the time in Unix milliseconds since when it does."""
+
+    id: str
+    reason: str
+    since: int
+    detail: str
+
+
 class SessionPayload(Payload):
     """Session that was created or changed."""
 

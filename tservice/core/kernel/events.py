@@ -83,6 +83,10 @@ class EventName(StrEnum):
         told.OccurrencePayload,
         "a dialog of an agent waits for an answer",
     )
+    SESSION_STALLED = (
+        "session:stalled", told.SessionStalledPayload,
+        "an agent `seems to hang <agents.rst#protocol-stalls>`_; once for each stall",
+    )  # fmt: skip
     SESSION_ERROR = (
         "session:error", told.OccurrencePayload,
         "a session is in error, and is not restarted automatically"

@@ -30,6 +30,7 @@ _ASKING = frozenset(
         EventName.HOOK_PERMISSION_PROMPT,
         EventName.HOOK_ELICITATION_DIALOG,
         EventName.SESSION_BLOCKED,
+        EventName.SESSION_STALLED,
         EventName.SESSION_ERROR,
         EventName.SESSION_BREAKER_TRIPPED,
     }

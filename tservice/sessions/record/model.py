@@ -119,6 +119,19 @@ class Snooze:
 
 
 @frozen(kw_only=True)
+class SessionStall:
+    """Sign that the session's agent hangs (protocol-stalls).
+
+    @ivar since: Unix milliseconds.
+    @ivar detail: one line for people; may hold a command or a path.
+    """
+
+    reason: str
+    since: int
+    detail: str
+
+
+@frozen(kw_only=True)
 class ProcessPriority:
     """Scheduling priority of the pane's process, -20 (highest) to 19; 0 while disabled."""
 
@@ -246,6 +259,7 @@ class Session:
         end; not kept on disk.
     @ivar todos: its to-do list. C{current_task} is the item in progress. Not kept on disk.
     @ivar last_answer: one line: the end of the agent's last answer. Not kept on disk.
+    @ivar stall: sign that its agent hangs; C{None} while it moves. Not kept on disk.
     @ivar foreground: the program that runs in a shell; C{None} at its prompt. Not kept on disk.
     @ivar last_exit_status: exit status of a shell's last command; C{None} if it is unknown or a
         program runs. Not kept on disk.
@@ -307,6 +321,7 @@ class Session:
     background_tasks: int | None = field(default=None, metadata=_LIVE)
     todos: tuple[TodoItem, ...] | None = field(default=None, metadata=_LIVE)
     current_task: str | None = field(default=None, metadata=_LIVE)
+    stall: SessionStall | None = field(default=None, metadata=_LIVE)
     last_answer: str | None = field(default=None, metadata=_LIVE)
     foreground: ForegroundProgram | None = field(default=None, metadata=_LIVE)
     last_exit_status: int | None = field(default=None, metadata=_LIVE)

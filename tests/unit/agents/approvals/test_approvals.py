@@ -26,6 +26,7 @@ from tservice.agents.limits.build import build_agent_limits
 from tservice.agents.transcripts.build import build_transcripts
 from tservice.core.disk.disk_errors import FULL, DiskFull
 from tservice.core.kernel.errors import ErrorCode, ServiceError
+from tservice.core.kernel.late_binding import LateBinding
 from tservice.core.kernel.zone import find_local_zone
 from tservice.http.operation_decorator import collect_operations
 from tservice.runtime.feature import FeatureRegistration
@@ -456,7 +457,13 @@ class ApprovalFeatureTests(ApprovalCase):
             trust=self.agents.trust,
             channel=self.agents.channel.answers,
         )
-        records = build_transcripts(ground, sessions=sessions, agents=agents, clis=clis)
+        records = build_transcripts(
+            ground,
+            sessions=sessions,
+            agents=agents,
+            clis=clis,
+            conversations=LateBinding("the conversations"),
+        )
         upkeep = build_agent_limits(
             ground, sessions=sessions, agents=agents, transcripts=records.service
         )

@@ -31,6 +31,7 @@ from tservice.sessions.record.model import (
     Session,
     SessionColour,
     SessionLocationKind,
+    SessionStall,
     SessionStatus,
     Snooze,
     TodoItem,
@@ -143,6 +144,7 @@ class WireTests(SynchronousTestCase):
         full = evolve(FULL, current_tool="Bash make", background_tasks=1)
         full = evolve(full, todos=(TodoItem(text="Look"),), current_task="Looking")
         full = evolve(full, last_answer="Done.", last_exit_status=0, server_ports=(8000,))
+        full = evolve(full, stall=SessionStall(reason="silent", since=1, detail="Busy."))
         full = evolve(full, foreground=ForegroundProgram(name="make", since=5), status_conflict="x")
         self.assertEqual(fields - hidden | derived, set(to_wire(make_session_answer(full))))
 

@@ -137,6 +137,18 @@ class ConversationService:
             live=self._followers.is_watched(followed),
         )
 
+    async def read_latest(self, session_id: str, limit: int) -> ConversationPage | None:
+        """Return the newest items of a session's conversation without following it.
+
+        C{None} means that the agent has recorded none yet.
+
+        @raise ServiceError: 400: the session's mode has no known transcript; 404: no such session.
+        """
+        session = self._transcripts.require_transcript(session_id)
+        path = await self._find_path(session, None)
+        wanted = PageRequest(limit=limit)
+        return await self._read(session, path, None, lambda each: each.read_page(wanted))
+
     async def read_item(
         self, session_id: str, item_id: str, branch: str | None
     ) -> ConversationItem:

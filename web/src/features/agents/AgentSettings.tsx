@@ -67,6 +67,19 @@ export function AgentSettings() {
         onChange={(on) => void saveSetting("firstRunSeedEnabled", on)}
       />
       <Switch
+        label="Tell when an agent hangs"
+        hint="no progress, failing tools, or a password prompt: a mark on its row, and notices if you choose them"
+        name="stalls"
+        value={settings.value.stalls?.enabled !== false}
+        onChange={(enabled) => void saveSetting("stalls", { enabled })}
+      />
+      <Switch
+        label="Nudge agents that hang"
+        hint="presses Escape and types “go on”, once an hour at most; recorded in the audit log"
+        value={settings.value.stalls?.nudge === true}
+        onChange={(nudge) => void saveSetting("stalls", { nudge })}
+      />
+      <Switch
         label="Suggest prompts"
         hint="tap the light bulb to ask Claude Code, without tools; the server stores your last prompts for this"
         name="readMyMindEnabled"

@@ -7,8 +7,8 @@ import type { Held } from "../approvals/held.ts";
 import type { ApprovalItemResponse } from "../approvals/item.ts";
 import { isJustSent } from "../approvals/sent.ts";
 import { describeAsk, getOwnMessage } from "../approvals/texts.ts";
-import { SnoozeMark } from "../notifications/SnoozeMark.tsx";
 import { CheckChips } from "../checks/CheckChips.tsx";
+import { NoticeMarks } from "../notifications/NoticeMarks.tsx";
 import { GitRow } from "../git/Badge.tsx";
 import { ReviewChip } from "../review/ReviewChip.tsx";
 import { shortenPath } from "../../lib/format.ts";
@@ -130,7 +130,7 @@ export function Row({ entry, now, asked, shown, reachable }: Props) {
         >
           <StatusDot session={session} />
           <span class="fleet-name">{session.name}</span>
-          <SnoozeMark session={session} />
+          <NoticeMarks session={session} />
           <span class="badge" title={agent}>
             {cliOf(session.mode)?.shortBadge ?? session.mode}
           </span>

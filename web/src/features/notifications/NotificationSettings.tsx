@@ -15,6 +15,7 @@ const EVENTS: [NotifiedEvent, string][] = [
   ["stop", "An agent finished its turn"],
   ["exit", "A program exited"],
   ["error", "A session keeps crashing"],
+  ["stalled", "An agent seems to hang"],
 ];
 
 const DEVICE: Record<Device, string> = {

@@ -14,6 +14,7 @@ export const KINDS: readonly (readonly [NoticeKind, string])[] = [
   ["elicitation_dialog", "An agent asks a question"],
   ["idle_prompt", "An agent waits for its next prompt"],
   ["error", "A session keeps crashing"],
+  ["stalled", "An agent seems to hang"],
   ["limit_pause", "A usage limit pauses an agent"],
   ["run_failed", "A scheduled job failed"],
   ["stop", "An agent finished its turn"],

@@ -98,7 +98,7 @@ export const announcement = signal("");
 
 const report = (error: unknown): void => showError("Couldn't show the notification", error);
 
-const ASKING: readonly NotifiedEvent[] = ["permission_prompt", "elicitation_dialog", "error"];
+const ASKING: readonly NotifiedEvent[] = ["permission_prompt", "elicitation_dialog", "error", "stalled"];
 
 /** A pause without an end ends by a question, whose news may come before that of the end. */
 export const isMuted = (session: Pick<Session, "snooze"> | undefined, event: NotifiedEvent): boolean =>
@@ -150,6 +150,7 @@ function watchInbox(): void {
 const ENDS = {
   "session:exit": ["exit", "exited"],
   "session:error": ["error", "keeps crashing"],
+  "session:stalled": ["stalled", "seems to hang"],
 } as const satisfies Partial<Record<EventName, readonly [NotifiedEvent, string]>>;
 
 function followEnd(name: keyof typeof ENDS): void {
@@ -204,6 +205,7 @@ export function startNotifications(): void {
   onServerEvent("check:finished", checksEnded);
   followEnd("session:exit");
   followEnd("session:error");
+  followEnd("session:stalled");
   onServerEvent("init", (state) => (customNotices.value = state.customNotices === true));
   onServerEvent("notice:rulesChanged", ({ custom }) => (customNotices.value = custom));
   onServerEvent("notice:sent", showNotice);

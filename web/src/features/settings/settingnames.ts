@@ -26,6 +26,8 @@ export const SETTING_NAMES: Readonly<Record<string, readonly string[]>> = {
     "Other agents in the inbox",
     "Plan usage",
     "Skip the first-run questions",
+    "Tell when an agent hangs",
+    "Nudge agents that hang",
     "Suggest prompts",
     "Restore sessions after a reboot",
     "Save terminal screens",

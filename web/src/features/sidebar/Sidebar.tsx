@@ -18,7 +18,7 @@ import { StatusDot } from "../sessions/StatusDot.tsx";
 import { activeId, cliOf, sessions } from "../../store/state.ts";
 import { focusActiveTerminal } from "../terminal/current.ts";
 import { change, prefs, DEFAULTS, SIDEBAR_LEAST, SIDEBAR_MOST } from "../../store/prefs.ts";
-import { SnoozeMark } from "../notifications/SnoozeMark.tsx";
+import { NoticeMarks } from "../notifications/NoticeMarks.tsx";
 import { Icon } from "../../ui/Icon.tsx";
 import { ResizeHandle } from "../../ui/ResizeHandle.tsx";
 import { SessionNumber } from "../../ui/SessionNumber.tsx";
@@ -63,7 +63,7 @@ function Name({ session }: { session: Session }) {
   return (
     <span class="side-name">
       {session.pinned && <Icon name="pin" size={12} />}
-      <SnoozeMark session={session} />
+      <NoticeMarks session={session} />
       <span title={session.name}>{session.name}</span>
     </span>
   );

@@ -1,0 +1,1 @@
+"""Detection of agents that hang (protocol-stalls)."""
