@@ -120,6 +120,8 @@ ROWS: dict[str, MatrixRow] = {
     "PUT /api/me/password": MatrixRow(
         access="user", body={"currentPassword": "wrong word", "newPassword": "another one"}
     ),
+    "GET /api/away": MatrixRow(access="user", scope=READ),
+    "POST /api/away/seen": MatrixRow(access="user"),
     "GET /api/notification-rules": MatrixRow(access="user"),
     "PUT /api/notification-rules": MatrixRow(access="user", body={"custom": True}),
     "GET /api/admin/users": _admin(),

@@ -13,7 +13,7 @@ from tservice.core.kernel.scopes import CHANGES_OWN_SESSIONS
 from tservice.core.values.failfast import FAIL_FAST
 from tservice.core.values.payload import omit_if_none
 from tservice.http.operation_decorator import OperationFields, operation
-from tservice.http.operations import AccessRule, OperationCall, Scope
+from tservice.http.operations import AccessRule, AuditMode, OperationCall, Scope
 from tservice.http.validation.models import RequestBody, ResponseModel
 from tservice.notifications.model import (
     WEBHOOKS_LIMIT,
@@ -130,6 +130,7 @@ class NoticeRoutes:
         "/api/sessions/{id}/look",
         tag="Notices",
         access=AccessRule.OWNER,
+        audit=AuditMode.NONE,  # it is repeated every 10 seconds
         scope_reason="Only a page knows that a person looks. A program must not silence notices.",
     )
     async def report_look(self, call: OperationCall, body: LookBody) -> EmptyPayload:

@@ -84,6 +84,7 @@ class NoticeService:
         self._asking: set[str] = set()
         self._told: dict[tuple[str, str], tuple[str, int]] = {}
         self._timers = NamedTimers(clock)
+        self._look_listeners: list[Callable[[str, str], None]] = []
         self._unsubscribe: Callable[[], None] = lambda: None
 
     def start(self) -> None:
@@ -123,6 +124,10 @@ class NoticeService:
 
     # -- looks
 
+    def add_look_listener(self, listener: Callable[[str, str], None]) -> None:
+        """Call C{listener} with the account and the session of each report of a look."""
+        self._look_listeners.append(listener)
+
     def record_look(self, account: str, device: str, session_id: str | None) -> None:
         """Record the session that a device shows; C{None}: it shows none any longer.
 
@@ -132,6 +137,8 @@ class NoticeService:
             self._looks.end_look(account, device)
         else:
             self._looks.record_look(account, device, session_id)
+            for listener in self._look_listeners:
+                listener(account, session_id)
         self._decide_held(account)
 
     # -- events
@@ -199,7 +206,7 @@ class NoticeService:
             is_snoozed=is_in_force(snooze, now),
             snoozed_until=None if snooze is None else snooze.until,
             watched_until=self._looks.find_end(notice.account, notice.session_id),
-            # The next question of the same session follows an answer, so somebody is there.
+            # The next question of a session follows an answer, so that a person is there.
             family_told_at=None if told is None or told[0] == notice.session_id else told[1],
         )
         return decide_notice(notice, situation, rules)

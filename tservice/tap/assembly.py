@@ -17,6 +17,7 @@ from twisted.internet.task import deferLater
 from tservice.access.build import build_access, build_removed_accounts
 from tservice.agents.approvals.build import build_approvals
 from tservice.agents.approvals.rules.build import build_approval_rules
+from tservice.agents.away.build import build_away
 from tservice.agents.build import build_agents, build_folder_preview
 from tservice.agents.controls.build import build_controls
 from tservice.agents.interfaces import IAgents
@@ -225,7 +226,8 @@ class Application:
             trusts=partial(may_run_commands, accounts),
         )
         parts = build_notices(ground, gates=gates, sessions=sessions, push=push, guard=guard)
-        add(parts.notices)
+        away = add(build_away(ground, sessions=sessions, conversations=self.items))
+        add(parts.notices).add_look_listener(away.record_look)
         add(parts.webhooks)
 
     def add_listeners(self) -> None:

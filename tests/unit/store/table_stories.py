@@ -8,6 +8,7 @@ from functools import partial
 from attrs import evolve
 
 from tests.unit.store.approval_rule_story import tell_approval_rules
+from tests.unit.store.absence_story import tell_absences
 from tests.unit.store.buffered_input_story import tell_buffered_input
 from tests.unit.store.check_story import tell_checks
 from tests.unit.store.container_story import tell_containers
@@ -465,6 +466,7 @@ STORIES = [
     StoreStory(["approvals"], _approvals),
     StoreStory(["webhook_outbox", "webhook_result"], _webhooks),
     StoreStory(["notification_rules"], tell_notification_rules),
+    StoreStory(["session_absences"], tell_absences),
     StoreStory(["cron_jobs", "cron_runs"], _cron),
     StoreStory(
         ["audit_log"],

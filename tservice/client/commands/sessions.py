@@ -15,6 +15,7 @@ from tservice.client.shell import BROKEN, ShellContext, format_ago, format_cell
 from tservice.client.terminal.safe import safe_line
 
 HEAD = ("ID", "STATUS", "MODE", "NAME", "MODEL", "ACTIVE", "FOLDER")
+AWAY_HEAD = ("ID", "NAME", "SINCE", "TURNS", "FILES", "COMMITS", "ANSWERED", "COST")
 SHORT = 8
 """Number of characters of a session id in a table."""
 CLEAR = "\x1b[H\x1b[2J\x1b[3J"
@@ -96,6 +97,26 @@ def snooze(context: CommandContext) -> int:
         body["timeZone"] = zone
     path = build_session_path(context.find_session()["id"], "/snooze")
     context.print_result(context.caller.send_request("POST", path, body), "")
+    return 0
+
+
+def away(context: CommandContext) -> int:
+    """List what the sessions did since a person looked at them."""
+    found = context.caller.send_request("GET", "/away")
+    if context.words.json:
+        context.shell.print_json(found)
+        return 0
+    rows = [
+        (
+            each["id"][:SHORT],
+            safe_line(each["name"]),
+            format_ago(context.shell.now(), each["since"]),
+            *(str(each[name]) for name in ("turns", "files", "commits", "answered")),
+            f"{each['cost']:.2f}",
+        )
+        for each in found["sessions"]
+    ]
+    context.shell.print_table([AWAY_HEAD, *rows])
     return 0
 
 

@@ -219,6 +219,9 @@ COMMANDS = (
         "30m is half an hour, tomorrow is 8:00 in the time zone of TZ or of the service, asks lasts"
         " until the session asks something.",
     ),
+    CommandSpec(
+        ("away",), "sessions:away", "list what sessions did since you looked at them", (JSON,),
+    ),
     CommandSpec(("cases", "ls"), "cases:ls", "list the cases", (JSON,)),
     CommandSpec(
         ("cases", "new"), "cases:new", "make a case, and print its folder",

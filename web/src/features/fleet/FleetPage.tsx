@@ -1,5 +1,6 @@
 /** Every session in a line: what runs, for how long, what it changed; those that ask as cards. */
 import { useEffect, useRef, useState } from "preact/hooks";
+import { AwayBlock } from "../away/AwayBlock.tsx";
 import { getCurrentStatus } from "../agents/currentstatus.ts";
 import { keepsPlace } from "../approvals/actions.ts";
 import { useCardKeys } from "../approvals/cardkeys.ts";
@@ -150,6 +151,7 @@ export function FleetPage() {
   return (
     <div class="fleet" data-by={view.grouping} onKeyDown={leaveSelection}>
       <Summary count={entries.length} />
+      <AwayBlock />
       {entries.length >= TOOLS_FROM && <Toolbar entries={entries} view={view} onChange={change} />}
       <div ref={cards} class="fleet-groups" onKeyDown={walk} {...pointer}>
         {listGroups(places, view.grouping).map(list)}

@@ -1,9 +1,8 @@
-/** Tells the service which session a person looks at, so that its notices wait. */
+/** Tells the service which session a person looks at: its notices wait, and what it did is seen. */
 import { effect } from "@preact/signals";
 import { api } from "../../api/client.ts";
 import { hasReceivedInit } from "../../api/stream/connection.ts";
 import { activeId } from "../../store/state.ts";
-import { customNotices } from "./rules.ts";
 
 /** The service forgets a report after 25 s. */
 const REPEAT_MS = 10_000;
@@ -41,7 +40,7 @@ function report(): void {
     touchedAt,
     now: Date.now(),
   };
-  const id = customNotices.peek() ? lookedAt(activeId.peek(), page) : undefined;
+  const id = lookedAt(activeId.peek(), page);
   if (id !== undefined) void send(id, true);
   else if (told !== undefined) void send(told, false);
   told = id;
@@ -62,7 +61,7 @@ export function startLooking(): void {
   window.addEventListener("blur", report);
   setInterval(report, REPEAT_MS);
   effect(() => {
-    void [hasReceivedInit.value, customNotices.value, activeId.value];
-    report();
+    void activeId.value;
+    if (hasReceivedInit.value) report();
   });
 }

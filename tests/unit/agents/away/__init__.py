@@ -1,0 +1,1 @@
+"""Summaries for a person who was away."""

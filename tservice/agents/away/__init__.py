@@ -1,0 +1,1 @@
+"""Summary of what sessions did since their owner looked last (protocol-away)."""
