@@ -10,6 +10,7 @@ import { select } from "../../ui/pages/select.ts";
 import { openSessionMenu } from "./menu.ts";
 import { NameField } from "./NameField.tsx";
 import { naming } from "./naming.ts";
+import { NoticeMarks } from "../notifications/NoticeMarks.tsx";
 import { StatusDot } from "./StatusDot.tsx";
 import { focusActiveTerminal } from "../terminal/current.ts";
 import { sessionNumbers } from "../sidebar/state.ts";
@@ -105,6 +106,7 @@ export function Tab({ session, reachable, onMove, onWalk, onDrag, onDropAt }: Pr
         >
           <StatusDot session={session} />
           {session.pinned && <Icon name="pin" size={13} />}
+          <NoticeMarks session={session} />
           <span class="tab-name">{session.name}</span>
           <LocationMarkSlot session={session} />
           <GitMark session={session} />
