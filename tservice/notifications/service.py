@@ -25,6 +25,7 @@ from tservice.notifications.model import (
 from tservice.notifications.presence import LookRegistry
 from tservice.notifications.rule_registry import RuleRegistry
 from tservice.notifications.rules import (
+    DROPPED,
     FAMILY_SECONDS,
     NoticeDecision,
     NoticeSituation,
@@ -199,6 +200,9 @@ class NoticeService:
     def _decide(self, notice: Notice, rules: NoticeRules) -> NoticeDecision:
         now = get_unix_ms(self._clock)
         session = self._find_session(notice.session_id)
+        if notice.kind == "stalled" and (session is None or session.stall is None):
+            # The agent moved while the notice waited.
+            return DROPPED
         snooze = None if session is None else session.snooze
         told = self._told.get((notice.account, notice.family))
         situation = NoticeSituation(

@@ -6,7 +6,7 @@ from tests.event_helpers import make_event
 from tests.unit.notifications.notice_harness import EVERYTHING, HOOK, NoticeCase
 from tservice.notifications.model import NoticeRules, QuietHours
 from tservice.notifications.presence import DEVICES_LIMIT, LOOK_SECONDS, LookRegistry
-from tservice.sessions.interfaces import Snooze
+from tservice.sessions.interfaces import SessionStall, Snooze
 
 ASKS, QUESTION = "s asks for permission", "s asks a question"
 QUIET = QuietHours(enabled=True, start="07:00", end="09:00")
@@ -154,6 +154,17 @@ class ServiceTests(NoticeCase):
         self.ask()
         self.notices.replace_rules("ann", self.rules)
         self.assertEqual([ASKS], self.pushed())
+
+    def test_stall_that_is_over_is_not_announced_after_quiet_hours(self) -> None:
+        self.notices.replace_rules("ann", self.rules.model_copy(update={"quiet_hours": QUIET}))
+        stall = SessionStall(reason="silent", since=1, detail="No output.")
+        self.sessions.add("a")
+        for name in ("s", "a"):
+            self.sessions.update_record(name, stall=stall)
+            self.tell("session:stalled", name)
+        self.sessions.update_record("s", stall=None)
+        self.clock.advance(3600)
+        self.assertEqual(["a seems to hang"], self.pushed())
 
     def test_removed_session_leaves_nothing(self) -> None:
         self.notices.replace_rules("ann", self.rules.model_copy(update={"quiet_hours": QUIET}))

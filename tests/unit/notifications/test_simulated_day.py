@@ -12,7 +12,7 @@ from tests.run_figures import report_figure
 from tests.unit.notifications.notice_harness import HOOK, NoticeCase
 from tservice.notifications.model import NEEDS_PERSON, ChannelRule, Notice, NoticeRules, QuietHours
 from tservice.notifications.rules import find_quiet_end
-from tservice.sessions.interfaces import Snooze
+from tservice.sessions.interfaces import SessionStall, Snooze
 
 AGENTS, CHILDREN = 20, 30
 DAY = 24 * 3600
@@ -20,7 +20,8 @@ STEP = 5
 """Seconds between two looks at the day."""
 QUIET = QuietHours(enabled=True, start="22:00", end="07:00", time_zone="UTC")
 PUSH = ChannelRule(
-    enabled=True, events=("permission_prompt", "elicitation_dialog", "idle_prompt", "error")
+    enabled=True,
+    events=("permission_prompt", "elicitation_dialog", "idle_prompt", "error", "stalled"),
 )
 LIMIT_MS = 60_000
 
@@ -80,6 +81,7 @@ class SimulatedDayTests(NoticeCase):
     def begin_turn(self, name: str) -> None:
         self.waiting.pop(name, None)
         self.announced.discard(name)
+        self.sessions.update_record(name, stall=None)
         self.tell("session:working", name)
         self.busy_until[name] = self.now + int(self.random.expovariate(1 / 900) * 1000)
 
@@ -87,13 +89,18 @@ class SimulatedDayTests(NoticeCase):
         """A turn asks, fails or ends."""
         del self.busy_until[name]
         kind = self.random.choices(
-            ["permission_prompt", "elicitation_dialog", "idle_prompt", "error"], [40, 10, 49, 1]
+            ["permission_prompt", "elicitation_dialog", "idle_prompt", "error", "stalled"],
+            [40, 10, 48, 1, 1],
         )[0]
         self.waiting[name] = Waiting(since=self.now, kind=kind)
         if kind == "permission_prompt":
             self.ask(name)
         elif kind == "elicitation_dialog":
             self.ask(name, "question")
+        elif kind == "stalled":
+            stall = SessionStall(reason="silent", since=self.now, detail="")
+            self.sessions.update_record(name, stall=stall)
+            self.tell("session:stalled", name)
         elif kind == "error":
             self.tell("session:error", name)
         else:
