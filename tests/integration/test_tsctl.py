@@ -270,7 +270,7 @@ class TsctlOtherCommandTests(TsctlCase):
             for command in COMMANDS:
                 self.assertIn(command.words[-1], script)
         for line, want in (
-            ("tsctl a", {"approvals", "approve", "attach"}),
+            ("tsctl a", {"approvals", "approve", "attach", "away"}),
             ("tsctl cron ", {"ls", "run"}),
             ("tsctl --at home new --w", {"--wait", "--worktree"}),
             ("tsctl cases ", {"ls", "new", "link", "clone", "prepare", "rm"}),
