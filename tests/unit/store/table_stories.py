@@ -7,8 +7,8 @@ from functools import partial
 
 from attrs import evolve
 
-from tests.unit.store.approval_rule_story import tell_approval_rules
 from tests.unit.store.absence_story import tell_absences
+from tests.unit.store.approval_rule_story import tell_approval_rules
 from tests.unit.store.buffered_input_story import tell_buffered_input
 from tests.unit.store.check_story import tell_checks
 from tests.unit.store.container_story import tell_containers
