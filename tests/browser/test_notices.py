@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.axe import faults_in_both
 from tests.browser.harness import PHONE, BrowserCase, wait_until_on_page
-from tests.browser.test_sessions import choose, tab
+from tests.browser.session_menus import choose, tab
 from tests.integration.harness import DaemonHarness
 
 

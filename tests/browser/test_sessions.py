@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Page, expect
 
 from tests.browser import git_repositories
 from tests.browser.harness import (
@@ -16,26 +16,14 @@ from tests.browser.harness import (
     start_new,
     wait_until_on_page,
 )
+from tests.browser.session_menus import choose, tab
 from tests.integration.harness import DaemonHarness
-
-
-def tab(page: Page, session: str) -> Locator:
-    return page.locator(f"[data-testid=tab][data-session='{session}']")
 
 
 def order(page: Page) -> list[str]:
     tabs = page.get_by_test_id("tab")
     found: list[str] = tabs.evaluate_all("tabs => tabs.map((each) => each.dataset.session)")
     return found
-
-
-def choose(page: Page, session: str, *labels: str) -> None:
-    """Right-click a tab and choose from its menu, and from the menus that follow."""
-    tab(page, session).click(button="right")
-    for label in labels:
-        item = page.get_by_test_id("menu").get_by_role("menuitem", name=label)
-        radio = page.get_by_test_id("menu").get_by_role("menuitemradio", name=label)
-        item.or_(radio).first.click()
 
 
 class NewSessionTests(BrowserCase):

@@ -38,7 +38,7 @@ KNOWN = {
     Scope.SETTINGS: {Capability.STEERS},
     Scope.CRON: {Capability.SHELL, Capability.LASTS},
     Scope.GIT: WITHOUT,
-    Scope.APPROVALS: {Capability.SHELL},
+    Scope.APPROVALS: {Capability.SHELL, Capability.LASTS},
     Scope.ADMIN: {Capability.SHELL, Capability.LASTS, Capability.STEERS, Capability.PUBLISHES},
 }
 """What each scope leads to, as docs/reference/scopes.rst says.  More than this is an escalation."""

@@ -110,6 +110,8 @@ EFFECTS: Mapping[str, TokenEffects] = {
         PUT /api/sessions/{id}/color
         PUT /api/sessions/{id}/pin
         POST /api/sessions/{id}/snooze
+        POST /api/sessions/{id}/look
+        POST /api/away/seen
         PUT /api/sessions/{id}/nice
         PUT /api/sessions/{id}/flicker-filter
         PUT /api/sessions/{id}/auto-compact
@@ -245,6 +247,7 @@ EFFECTS: Mapping[str, TokenEffects] = {
     ),
     **_list_effects(
         """
+        PUT /api/notification-rules
         GET /api/push/key
         POST /api/push/subscriptions
         DELETE /api/push/subscriptions

@@ -65,6 +65,7 @@ WRITERS = (
 )
 ELSEWHERE = {
     "core/disk/files.py": "what all others write by",
+    "console/screen_recorder.py:record_screens": "made anew by the same command",
     "cases/creation.py": "takes back all that it made: the tests of cases fail each step",
     "hosts/build.py:build_hosts": "made anew at each start, which ends where it cannot be",
     "mux/tmux/sockets.py:_write_new": "shown once above a pane's first line, and gone with it",
@@ -423,9 +424,8 @@ def _shared(folder: Path) -> SharedFolder:
 @pytest.mark.long
 class EveryFileTests(SynchronousTestCase):
     def folder(self) -> Path:
-        made = Path(tempfile.mkdtemp(dir=self.base)).absolute()
-        made.chmod(0o700)
-        return made
+        # Of mode 0700.
+        return Path(tempfile.mkdtemp(dir=self.base)).absolute()
 
     def setUp(self) -> None:
         self.base = Path(self.mktemp())

@@ -46,7 +46,7 @@ class _Glyph:
 
 
 def find_secret_values(environ: Mapping[str, str], names: Iterable[str]) -> tuple[str, ...]:
-    """Return the values that are replaced wherever they are, longest first.
+    """Return the values that are replaced everywhere, longest first.
 
     @param environ: variables whose names sound like a secret are included.
     @param names: further texts, such as the user's name and home folder.

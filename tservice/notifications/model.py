@@ -10,6 +10,7 @@ from attrs import frozen
 from pydantic import (
     AfterValidator,
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Field,
     StringConstraints,
@@ -57,6 +58,16 @@ URGENCIES: dict[NoticeKind, NoticeUrgency] = {
     "stalled": "warning",
 }
 """Urgency of each kind, unless the account's rules name another."""
+
+
+def _check_size(value: object) -> object:
+    """Refuse more kinds than there are before each of them is looked at."""
+    if isinstance(value, dict) and len(value) > len(URGENCIES):
+        raise ValueError(f"must name at most {len(URGENCIES)} kinds")
+    return value
+
+
+UrgencyByKind = Annotated[dict[NoticeKind, NoticeUrgency], BeforeValidator(_check_size)]
 
 
 def find_zone(name: str) -> ZoneInfo:
@@ -163,7 +174,7 @@ class NoticeRules(RulesRecord):
     ] = ()
     only_unwatched: bool = True
     quiet_hours: QuietHours = QuietHours()
-    urgency: dict[NoticeKind, NoticeUrgency] = {}
+    urgency: UrgencyByKind = {}
     group_families: bool = True
     digest: bool = True
 

@@ -18,10 +18,9 @@ from tservice.http.validation.models import RequestBody, ResponseModel
 from tservice.notifications.model import (
     WEBHOOKS_LIMIT,
     ChannelRule,
-    NoticeKind,
     NoticeRules,
-    NoticeUrgency,
     QuietHours,
+    UrgencyByKind,
     WebhookRule,
     ZoneName,
     find_zone,
@@ -70,12 +69,10 @@ class NoticeRulesBody(RequestBody):
     custom: bool = True
     browser: ChannelRule = ChannelRule()
     push: ChannelRule = ChannelRule()
-    webhooks: Annotated[
-        tuple[WebhookRule, ...], Field(strict=False, max_length=WEBHOOKS_LIMIT), FAIL_FAST
-    ] = ()
+    webhooks: Annotated[list[WebhookRule], Field(max_length=WEBHOOKS_LIMIT), FAIL_FAST] = []
     only_unwatched: bool = True
     quiet_hours: QuietHours = QuietHours()
-    urgency: dict[NoticeKind, NoticeUrgency] = {}
+    urgency: UrgencyByKind = {}
     group_families: bool = True
     digest: bool = True
 

@@ -40,6 +40,7 @@ SETTING_SCOPES: Mapping[str, Scope | None] = {
     "readMyMindModes": None,
     "agentChannelsOff": None,
     "reviewPromptTemplate": None,
+    "stalls": None,
 }
 """Additional scopes that a token needs to change a setting, by the name of the setting.
 

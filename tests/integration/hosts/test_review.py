@@ -6,15 +6,13 @@ import os
 from pathlib import Path
 from typing import Any
 
-from tests.integration.hosts import test_remote
+from tests.integration.hosts.remote_case import RemoteCase
 from tests.unit.git.random_repositories import run_git
 from tests.unit.review.forge.played_forge import PlayedForge, make_pull
 
 
-class RemoteReviewTests(test_remote.RemoteTests):
+class RemoteReviewTests(RemoteCase):
     """Comparison, comments, reverts, commits, pushes and pull requests there."""
-
-    test_remote_host_session_life_cycle = None  # type: ignore[assignment]
 
     def prepare(self) -> tuple[str, Path]:
         """A session in a repository with one changed and one new file."""

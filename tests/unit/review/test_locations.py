@@ -16,10 +16,8 @@ from twisted.internet import reactor
 from tests.runtime_harness import places_of
 from tests.unit.git.random_repositories import ENVIRON, run_git
 from tests.unit.git.real_git import real_service
+from tests.unit.review import changes_cases, committing_cases, reverting_cases
 from tests.unit.review.review_harness import SESSION_ID, FolderCopies, ReviewTestCase
-from tests.unit.review.test_changes import ChangesTests, HostileRepositoryTests
-from tests.unit.review.test_committing import CommitTests
-from tests.unit.review.test_reverting import ReplacementTests, RevertTests
 from tservice.core.locations.location import Location, LocationShell
 from tservice.core.locations.location_registry import LocationRegistry
 from tservice.core.process.child import ChildRunner, find_child_tools
@@ -71,23 +69,23 @@ class ShellMixin:
         return places_of(evolve(own, find_shell=make_shell, unreadable_reason="remote"))
 
 
-class ShellChangesTests(ShellMixin, ChangesTests):
+class ShellChangesTests(ShellMixin, changes_cases.ChangesTests):
     pass
 
 
-class ShellHostileRepositoryTests(ShellMixin, HostileRepositoryTests):
+class ShellHostileRepositoryTests(ShellMixin, changes_cases.HostileRepositoryTests):
     pass
 
 
-class ShellRevertTests(ShellMixin, RevertTests):
+class ShellRevertTests(ShellMixin, reverting_cases.RevertTests):
     pass
 
 
-class ShellCommitTests(ShellMixin, CommitTests):
+class ShellCommitTests(ShellMixin, committing_cases.CommitTests):
     pass
 
 
-class ShellReplacementTests(ShellMixin, ReplacementTests):
+class ShellReplacementTests(ShellMixin, reverting_cases.ReplacementTests):
     pass
 
 

@@ -64,6 +64,7 @@ class StatusServiceTests(SynchronousTestCase):
                 "cronJobs": 0,
                 "approvals": [],
                 "changes": [],
+                "customNotices": False,
                 "checks": [],
                 "planUsage": None,
                 "tunnel": {"running": False, "url": None},

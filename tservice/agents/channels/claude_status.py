@@ -64,7 +64,7 @@ class ReportedStatus:
 
     @property
     def words(self) -> str:
-        """One line about the status."""
+        """Text of one line about the status."""
         return f"{self.state} ({self.waiting_for})" if self.waiting_for else str(self.state)
 
     def agrees_with(self, screen: str) -> bool | None:

@@ -1,4 +1,4 @@
-"""What the code in a CLI's folder can say. Every member is optional: the defaults read the screen.
+"""Interface of the code in a CLI's folder. Every member is optional: the defaults read the screen.
 
 A folder with code is a package whose module C{adapter} has the constant C{ADAPTER}.
 """

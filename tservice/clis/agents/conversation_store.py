@@ -1,4 +1,4 @@
-"""Where an agent stores its conversations, and what their lines tell."""
+"""Description of the files in which an agent stores its conversations."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Runs that keep going: the agent is told to continue after each turn until the time is over."""
+"""Runs in which the agent gets a prompt to continue after each turn, until the time is over."""

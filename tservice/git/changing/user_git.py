@@ -97,9 +97,8 @@ class UserGit:
         workspace = self._workspace_of(session_id)
         place = await self._find_place(workspace)
         if place.find_shell is not None:
-            return await self._run_git_in_shell(
-                place, workspace, repo, words, stdin, caller.reauthorize
-            )
+            check = caller.reauthorize
+            return await self._run_git_in_shell(place, workspace, repo, words, stdin, check)
         if place.unreadable_reason is not None:
             raise make_failure_error(f"no commits in {place.unreadable_reason} sessions")
         find = partial(_find_start, place, workspace.folder, repo)

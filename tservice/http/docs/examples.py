@@ -38,6 +38,13 @@ _CONTAINERS: Mapping[str, Any] = {
 _HASH = "8c7e5a667f1b771847fe88c01c3de34413a1b220"
 _PUSH = "https://push.example.org/send/abc"
 
+_RULE = {
+    "scope": {"all": True},
+    "tool": "Bash",
+    "match": {"command": {"prefix": ["git", "status"]}},
+    "action": "allow",
+}
+
 EXAMPLES: Mapping[str, Mapping[str, Any]] = MappingProxyType(
     {
         "POST /api/login": {"username": "admin", "password": "correct horse battery staple"},
@@ -51,6 +58,9 @@ EXAMPLES: Mapping[str, Mapping[str, Any]] = MappingProxyType(
         "POST /api/admin/users/{name}/logout": {"tokens": True},
         "POST /api/tokens": {"name": "nightly", "scopes": ["sessions:read", "waits"]},
         "POST /api/sessions": {"mode": "shell", "name": "tests", "start": True},
+        "POST /api/approval-rules": _RULE,
+        "PUT /api/approval-rules/{rule}": {**_RULE, "note": "git reads"},
+        "POST /api/approval-rules/preview": {"rule": _RULE},
         "POST /api/quick-start": {"mode": "shell", "caseName": "scratch"},
         "POST /api/sessions/{id}/start": {},
         "POST /api/sessions/{id}/interactive": {},

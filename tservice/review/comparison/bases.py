@@ -29,7 +29,7 @@ START = "start"
 
 @frozen(kw_only=True)
 class BaseWish:
-    """What is known of the wanted base.
+    """Description of the wanted base.
 
     @ivar named: the base that the caller named: a branch, a tag, a commit, or L{START}.
     @ivar chosen: the base that a person chose for the workspace.
@@ -42,8 +42,10 @@ class BaseWish:
 
 
 async def find_base(copy: WorkingCopy, head: GitHead, wish: BaseWish) -> ComparisonBase:
-    """Return the base of the changes: the named one, else the chosen one, else the point where the
-    branch left the default branch, else the commit at the session's start, else HEAD.
+    """Return the base of the changes.
+
+    The first that is known is used: the named base, the chosen one, the point where the branch left
+    the default branch, the commit at the session's start, HEAD.
 
     On the default branch itself there is no such point, unless a remote has the branch too.
 

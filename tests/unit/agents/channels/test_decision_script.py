@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from tests.held_port import HeldPort
-from tests.unit.agents.hooks.test_hook_script import PAYLOAD, ShellCase
+from tests.unit.agents.hooks.shell_case import PAYLOAD, ShellCase
 from tests.unit.agents.shell_runner import SECRET, SHELLS, LoopbackServer, run_shell
 from tservice.agents.channels.decision_script import build_dialog_hook
 from tservice.agents.hooks.hook_script import is_own_hook

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import shutil
-from pathlib import Path
 from unittest import mock
 
 import pytest
-from twisted.trial.unittest import SynchronousTestCase
 
 from tests.held_port import HeldPort
+from tests.unit.agents.hooks.shell_case import PAYLOAD, ShellCase
 from tests.unit.agents.shell_runner import (
     SECRET,
     SHELLS,
@@ -26,30 +25,10 @@ from tservice.agents.hooks.hook_script import build_hook_command, is_own_hook
 from tservice.agents.hooks.statusline import OWN_LINE, build_status_command, is_own_status
 from tservice.agents.model import HookEvent
 
-PATH = "/usr/local/bin:/usr/bin:/bin"
 HELD = int(2 * PATIENCE)
 """Seconds that no command may be held up: L{run_shell} ends it before they are over."""
 HANGS = 4
 """Seconds in which a line of the user's own must have printed what it prints before it hangs."""
-PAYLOAD = {"hook_event_name": "Stop", "text": "a \"b\" 'c' $HOME `id` \\ \\n \u00e9\nEOF BODY"}
-
-
-class ShellCase(SynchronousTestCase):
-    """A server, a secret in a folder with an awkward name, and an environment."""
-
-    def setUp(self) -> None:
-        self.folder = Path(self.mktemp()).absolute() / "a 'b\" $c\\"
-        self.folder.mkdir(parents=True)
-        secret = self.folder / "hook secret"
-        secret.write_text(f"{SECRET}\n")
-        self.server = LoopbackServer()
-        self.addCleanup(lambda: self.server.close())
-        self.env = {
-            "PATH": PATH,
-            "SERVICE_SESSION_ID": "11111111-2222",
-            "SERVICE_API_URL": self.server.url,
-            "SERVICE_HOOK_SECRET_FILE": str(secret),
-        }
 
 
 class HookCommandTests(ShellCase):

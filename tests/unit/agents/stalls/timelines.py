@@ -13,7 +13,7 @@ from functools import cache
 from attrs import define, evolve, field
 
 from tests.frames import HERE
-from tests.unit.agents.transcripts.test_conversation_items import EVERY, read_all, reader_of
+from tests.unit.agents.transcripts.conversation_reading import EVERY, read_all, reader_of
 from tests.unit.agents.transcripts.transcript_samples import RECORDED
 from tservice.agents.stalls.detector import find_stall
 from tservice.agents.stalls.model import FoundStall, StallThresholds

@@ -19,7 +19,7 @@ from tests.unit.agents.transcripts.transcript_lines import write_lines
 from tservice.agents.transcripts.conversation.items import ConversationItem, ItemKind
 from tservice.agents.transcripts.conversation.pages import PageRequest
 from tservice.agents.transcripts.conversation.reader_cache import ReaderCache, read_to_end
-from tservice.agents.transcripts.conversation.readers import PARSERS, find_branch, make_reader
+from tservice.agents.transcripts.conversation.readers import find_branch, make_reader
 from tservice.agents.transcripts.conversation.responses import make_item_response
 from tservice.agents.transcripts.files import TranscriptLocations
 from tservice.http.envelope import dump_json
@@ -167,7 +167,7 @@ class HostileConversationTests(SynchronousTestCase):
         database=None,
         suppress_health_check=list(HealthCheck),
     )
-    @given(st.sampled_from(sorted(PARSERS)), st.integers(0, 10**6), JSON)
+    @given(st.sampled_from(sorted(GENERATORS)), st.integers(0, 10**6), JSON)
     def test_lines_of_any_shape_are_read(self, mode: str, seed: int, other: Any) -> None:
         chance = random.Random(seed)
         lines = GENERATORS[mode](chance, 4).decode().split("\n")[:-1]

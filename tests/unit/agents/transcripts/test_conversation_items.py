@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from twisted.trial.unittest import SynchronousTestCase
 
+from tests.unit.agents.transcripts.conversation_reading import EVERY, FILES, read_all, reader_of
 from tests.unit.agents.transcripts.generated_conversations import GENERATORS
 from tests.unit.agents.transcripts.independent_items import (
     Found,
@@ -24,37 +25,15 @@ from tservice.agents.transcripts.conversation import file_reader, index, pages
 from tservice.agents.transcripts.conversation.items import ConversationItem, ItemKind, ItemRole
 from tservice.agents.transcripts.conversation.pages import ConversationReader, PageRequest
 from tservice.agents.transcripts.conversation.reader_cache import read_to_end
-from tservice.agents.transcripts.conversation.readers import find_branch, make_reader
+from tservice.agents.transcripts.conversation.readers import find_branch
 from tservice.agents.transcripts.files import TranscriptLocations
 
-FILES = {
-    "primary": "claude-2.1.197.jsonl",
-    "codex": "codex-0.169.0.jsonl",
-    "gemini": "gemini-0.61.0.jsonl",
-    "pi": "pi-1.6.0.jsonl",
-}
-EVERY = (*FILES.items(), ("primary", "claude-2.1.332.jsonl"))
 OPENCODE = "opencode-1.18.33.sql"
 MAIN, CHILD = "ses_dde1b6f5cffePKHh93060nvSiG", "ses_dde1b125affe0UeNFQ6jDabr34"
 
 
-def reader_of(path: Path, mode: str, *, is_branch: bool = False) -> ConversationReader:
-    return make_reader(path, mode, lambda message: message.cost or None, is_branch=is_branch)
-
-
 def recorded_database(path: Path, *more: str) -> Path:
     return make_database(path.absolute(), *more, sample=f"recorded/{OPENCODE}")
-
-
-def read_all(reader: ConversationReader, limit: int = 500) -> list[ConversationItem]:
-    """Every item, by pages from the newest back."""
-    read_to_end(reader)
-    page = reader.read_page(PageRequest(limit=limit))
-    items = list(page.items)
-    while page.has_more:
-        page = reader.read_page(PageRequest(before=items[0].order, limit=limit))
-        items = [*page.items, *items]
-    return items
 
 
 def as_found(items: Sequence[ConversationItem]) -> list[Found]:

@@ -13,7 +13,6 @@ from twisted.trial.unittest import SynchronousTestCase
 from tests.unit.agents.transcripts.transcript_lines import repeated_gemini_lines
 from tests.unit.agents.transcripts.transcript_samples import RECORDED, make_database
 from tests.unit.agents.transcripts.usage_totals import usage_totals_of
-from tservice.agents.transcripts import gemini
 from tservice.agents.transcripts.conversation_access import (
     read_beginning,
     read_messages,
@@ -27,6 +26,7 @@ from tservice.agents.transcripts.model import (
     TurnFailure,
     decode_tally,
 )
+from tservice.agents.transcripts.parsers import gemini
 from tservice.agents.transcripts.sqlite import rows as transcript_rows
 from tservice.agents.transcripts.usage.record import MODELS, MessageUsage, ModelUsage, UsageTotals
 from tservice.clis.interfaces import CONVERSATION_STORES

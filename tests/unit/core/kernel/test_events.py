@@ -26,7 +26,15 @@ class EventNameTests(SynchronousTestCase):
             {"admin", "cli", "container", "mcp", "remote", "tunnel", "webhook"}, families
         )
         alone = {name for name in EventName if name.audience is EventAudience.PERSON}
-        self.assertEqual({EventName.TUNNEL_QR_ROTATED, EventName.TUNNEL_QR_REGENERATED}, alone)
+        self.assertEqual(
+            {
+                EventName.TUNNEL_QR_ROTATED,
+                EventName.TUNNEL_QR_REGENERATED,
+                EventName.NOTICE_SENT,
+                EventName.NOTICE_RULES_CHANGED,
+            },
+            alone,
+        )
         everybody = {name for name in EventName if name.audience is EventAudience.EVERYONE}
         self.assertEqual(
             {
@@ -47,6 +55,8 @@ class EventNameTests(SynchronousTestCase):
             EventName.SETTINGS_CHANGED: Scope.SETTINGS,
             EventName.MODEL_ENDPOINTS_CHANGED: Scope.SESSIONS_READ,
             EventName.SESSION_CHANGES: Scope.GIT,
+            EventName.CHECK_STARTED: Scope.SESSIONS_READ,
+            EventName.CHECK_FINISHED: Scope.SESSIONS_READ,
         }
         self.assertEqual({**others, **cases, **jobs}, scopes)
 

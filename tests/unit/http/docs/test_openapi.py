@@ -295,6 +295,8 @@ class HealthTests(SynchronousTestCase):
                 "changes": [],
                 "cronJobs": 0,
                 "approvals": [],
+                "customNotices": False,
+                "checks": [],
                 "planUsage": None,
                 "tunnel": {"running": False, "url": None},
                 "user": {"username": "admin", "role": "admin", "multiUser": False},

@@ -50,7 +50,7 @@ def join_text(found: Mapping[str, Any], *, thought: bool = False) -> str:
 
 
 def find_failure(found: Mapping[str, Any]) -> str | None:
-    """Return the error of a request that failed; C{None} if a line tells of none."""
+    """Return the error of a request that failed; C{None} if a line contains none."""
     event = get_object_or_empty(get_object_or_empty(found.get("systemPayload")).get("uiEvent"))
     if event.get("event.name") != _FAILED:
         return None
