@@ -11,7 +11,7 @@ from tests.unit.agents.stalls.timelines import STALLS, play_honest, play_stall, 
 
 HONEST = 300
 EACH = 40
-"""Numbers of timelines, whose seeds were not looked at while the thresholds were chosen."""
+"""Numbers of timelines, with seeds of their own."""
 LEAST_FOUND = 0.95
 MOST_FALSE = 0.01
 
