@@ -3,6 +3,9 @@ import { SUMMARIES } from "../../api/summaries.ts";
 import type { AuditEntryResponse } from "../../api/types.ts";
 import { table } from "../../lib/table.ts";
 
+/** What each operation does, as its summary says. */
+const OPERATIONS = table({ ...SUMMARIES });
+
 /** What is no operation, and what an operation's summary says in too many words. */
 const WORDS: Record<string, string> = table({
   login: "signed in",
@@ -49,11 +52,11 @@ export function tellSummary(summary: string): string {
 }
 
 export function describeAction(action: string): string {
-  const summary = SUMMARIES[action];
+  const summary = OPERATIONS[action];
   return WORDS[action] ?? (summary ? tellSummary(summary) : action);
 }
 
-export const isWorded = (action: string): boolean => action in WORDS || action in SUMMARIES;
+export const isWorded = (action: string): boolean => action in WORDS || action in OPERATIONS;
 
 export function describeActor(entry: AuditEntryResponse): string {
   if (entry.actor !== "") return entry.actor;
