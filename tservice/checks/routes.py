@@ -89,7 +89,7 @@ class CheckRoutes:
         self._cases, self._supervisor = cases, supervisor
 
     @operation(
-        "GET", "/api/cases/{name}/checks", _CASES,
+        "GET", "/api/cases/{name}/checks", _CASES, errors=(ErrorCode.INVALID_INPUT,),
         scope=Scope.SESSIONS_READ, scope_reason=READS_SESSIONS,
     )  # fmt: skip
     async def get_case_checks(self, call: OperationCall) -> CaseChecksResponse:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import atexit
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -35,6 +35,7 @@ from tservice.clis.interfaces import ICliRegistry
 from tservice.containers.build import build_bridge, build_containers
 from tservice.core.kernel.late_binding import LateBinding
 from tservice.core.kernel.service_stack import ClosingService, ServiceStack
+from tservice.core.net.endpoints import ListenAddress
 from tservice.core.net.listening import PortListener
 from tservice.core.net.own_address import find_phone_url
 from tservice.cron.build import build_cron, make_account_finder
@@ -136,7 +137,7 @@ class Application:
         ))  # fmt: skip
         tunnel = add(build_tunnel(
             ground, local_url=lambda: listener().get_local_url(""),
-            phone_url=make_phone_url_getter(ground, listener),
+            phone_url=make_phone_url_getter(ground, listener, program.addresses),
         ))  # fmt: skip
         sockets = add(build_sockets(ground))
         streams = add(build_event_streams(ground, sessions=sessions, tells=contents.initial_state))
@@ -287,10 +288,10 @@ def make_api_url_getter(ground: Runtime, listener: LateBinding[PortListener]) ->
 
 
 def make_phone_url_getter(
-    ground: Runtime, listener: LateBinding[PortListener]
+    ground: Runtime, listener: LateBinding[PortListener], addresses: Sequence[ListenAddress]
 ) -> Callable[[], str | None]:
     """Return a function that returns the URL for a phone; see L{find_phone_url}."""
-    path, addresses = ground.config.base_path, ground.addresses
+    path = ground.config.base_path
     return lambda: find_phone_url(listener().get_urls(path), addresses)
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import time
 import uuid
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from tests.agents.mock_tui import hooks
 from tests.agents.mock_tui.engine import TimerCall, TurnEngine
@@ -112,6 +112,17 @@ class MockClaudeSession:
 
     def fire(self, event: str, **fields: Any) -> None:
         """Run an event's hooks, after those before it."""
+        for command in self._find_commands(event, fields):
+            self._hooks.add(command)
+
+    def ask(self, done: Callable[[str], None], **fields: Any) -> None:
+        """Run the hooks of a permission dialog beside it; C{done} gets what one of them prints."""
+        for command in self._find_commands("PermissionRequest", fields):
+            self._hooks.add_beside(evolve(command, done=done))
+
+    def _find_commands(
+        self, event: str, fields: Mapping[str, Any]
+    ) -> Iterator[hooks.HookCommandRun]:
         payload: dict[str, Any] = {
             "session_id": self.id,
             "transcript_path": str(self.transcript.path),
@@ -124,8 +135,7 @@ class MockClaudeSession:
         if event in _WITH_EFFORT:
             payload["effort"] = {"level": self.options.effort}
         payload |= {"hook_event_name": event, **fields}
-        for command in hooks.commands(self._found, event, payload):
-            self._hooks.add(command)
+        return hooks.commands(self._found, event, payload)
 
     def prompted(self, text: str) -> None:
         """A prompt was submitted."""

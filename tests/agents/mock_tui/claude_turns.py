@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 from collections.abc import Generator, Mapping, Sequence
@@ -249,9 +250,13 @@ class MockTurns:
     def _ask(
         self, name: str, given: Mapping[str, Any], ask: AskStep
     ) -> Generator[Await, object, object]:
-        self.session.fire(
-            "PermissionRequest", tool_name=name, tool_input=given, permission_suggestions=[]
-        )
+        def decided(printed: str) -> None:
+            """The first answer counts: that of the hook, or of a key."""
+            answer = _read_decision(printed)
+            if answer is not None and self.engine.modal is ask.modal:
+                self.engine.answer(answer)
+
+        self.session.ask(decided, tool_name=name, tool_input=given, permission_suggestions=[])
         self.session.dialog(*PERMISSION)
         answer = yield ask
         self.session.answered()
@@ -356,6 +361,16 @@ class MockTurns:
             raise TurnEnded("aborted")
         self.session.mode = "auto" if answer == 0 else "default"
         return "User has approved your plan."
+
+
+def _read_decision(printed: str) -> object | None:
+    """The answer in what a hook printed."""
+    if not printed.startswith("{"):
+        return None
+    decision = json.loads(printed)["hookSpecificOutput"]["decision"]
+    if decision["behavior"] == "deny":
+        return ESCAPED
+    return decision.get("updatedInput", {}).get("answers", 0)
 
 
 def _label(name: str, given: Mapping[str, Any]) -> str:

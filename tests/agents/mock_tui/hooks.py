@@ -49,10 +49,15 @@ class HookCommandQueue:
     env: Mapping[str, str]
     _waiting: deque[HookCommandRun] = field(factory=deque)
     _running: tuple[HookCommandRun, subprocess.Popen[str], float] | None = None
+    _beside: list[tuple[HookCommandRun, subprocess.Popen[str], float]] = field(factory=list)
 
     def add(self, command: HookCommandRun) -> None:
         """Run it once all before it are over."""
         self._waiting.append(command)
+
+    def add_beside(self, command: HookCommandRun) -> None:
+        """Run it now, while a dialog stands: the others do not wait for it."""
+        self._beside.append((command, self._start(command), time.monotonic()))
 
     @property
     def idle(self) -> bool:
@@ -61,8 +66,11 @@ class HookCommandQueue:
 
     def tick(self) -> None:
         """Reap what ended, end what takes too long, start the next."""
-        if self._running is not None:
-            self._reap(*self._running)
+        for held in list(self._beside):
+            if self._reap(*held):
+                self._beside.remove(held)
+        if self._running is not None and self._reap(*self._running):
+            self._running = None
         if self._running is None and self._waiting:
             command = self._waiting.popleft()
             self._running = command, self._start(command), time.monotonic()
@@ -84,17 +92,18 @@ class HookCommandQueue:
             process.stdin.close()
         return process
 
-    def _reap(self, command: HookCommandRun, process: subprocess.Popen[str], began: float) -> None:
+    def _reap(self, command: HookCommandRun, process: subprocess.Popen[str], began: float) -> bool:
+        """Whether it is over."""
         if process.poll() is None:
             if time.monotonic() - began > command.timeout:
                 process.kill()
-            return
+            return False
         assert process.stdout is not None
         said = process.stdout.read()
         process.stdout.close()
-        self._running = None
         if command.done is not None:
             command.done(said)
+        return True
 
     def close(self, patience: float) -> None:
         """Let what waits run to its end, within C{patience} seconds."""
@@ -102,8 +111,9 @@ class HookCommandQueue:
         while not self.idle and time.monotonic() < end:
             self.tick()
             time.sleep(0.01)
-        if self._running is not None:
-            self._running[1].kill()
+        for _, process, _ in [*self._beside, *([self._running] if self._running else [])]:
+            process.kill()
+            process.wait()
 
 
 def settings(files: Sequence[Path]) -> list[dict[str, Any]]:

@@ -195,6 +195,8 @@ def _copy_into_older(path: Path) -> None:
                 names = ", ".join(
                     _columns(database, "main", table) & _columns(database, "newer", table)
                 )
+                if not names:
+                    continue  # a table that is gone by now
                 database.execute(
                     f"INSERT INTO main.{table} ({names}) SELECT {names} FROM newer.{table}"
                 )
