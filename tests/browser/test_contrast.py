@@ -72,7 +72,7 @@ class ContrastTests(BrowserCase):
             terminal.page, frame.name, lambda: any("end-x" in row for row in terminal.screen())
         )
         # What is in the terminal is drawn with the next picture of the page.
-        looks = wait_until_on_page(
+        looks: Any = wait_until_on_page(
             terminal.page, f"{frame.name} drawn", lambda: self.look_at_text(terminal)
         )
         terminal.page.keyboard.press("Enter")

@@ -370,7 +370,8 @@ def _read_decision(printed: str) -> object | None:
     decision = json.loads(printed)["hookSpecificOutput"]["decision"]
     if decision["behavior"] == "deny":
         return ESCAPED
-    return decision.get("updatedInput", {}).get("answers", 0)
+    answer: object = decision.get("updatedInput", {}).get("answers", 0)
+    return answer
 
 
 def _label(name: str, given: Mapping[str, Any]) -> str:
