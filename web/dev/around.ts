@@ -1,5 +1,5 @@
 /** The mock's answers about what stands around a session: git, the webhook, the doctor. */
-import type { DoctorResponse, WebhookResponse } from "../src/api/types.ts";
+import type { DoctorResponse, NoticeRulesResponse, WebhookResponse } from "../src/api/types.ts";
 import type { GitStatusResponse } from "../src/api/types.ts";
 
 export function gitStatus(workingDir: string): GitStatusResponse {
@@ -38,6 +38,18 @@ export const WEBHOOK: WebhookResponse = {
   hasUrl: false,
   urlMasked: null,
   lastResult: null,
+};
+
+export const NOTICE_RULES: NoticeRulesResponse = {
+  custom: false,
+  browser: {},
+  push: {},
+  webhooks: [],
+  onlyUnwatched: true,
+  quietHours: {},
+  urgency: {},
+  groupFamilies: true,
+  digest: true,
 };
 
 export const DOCTOR: DoctorResponse = {

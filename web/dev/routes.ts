@@ -1,7 +1,7 @@
 /** The mock's HTTP answers, as far as the page asks. */
 import type { IncomingMessage } from "node:http";
 import type { CreateBody } from "../src/api/types.ts";
-import { DOCTOR, GIT_DIFF, gitStatus, WEBHOOK } from "./around.ts";
+import { DOCTOR, GIT_DIFF, gitStatus, NOTICE_RULES, WEBHOOK } from "./around.ts";
 import { conversationPage } from "./conversation.ts";
 import { Refused } from "./refused.ts";
 import { CLIS, type MockState } from "./state.ts";
@@ -76,6 +76,9 @@ function ofSession(state: MockState, call: Call): unknown {
     session.update({ autoResume: { ...session.record.autoResume, enabled: body["enabled"] === true } });
     return session.record.autoResume;
   }
+  if (part === "look") return {};
+  if (part === "checks") return { checks: [], running: false, runs: [] };
+  if (part === "snooze") return {};
   if (part === "conversation") return conversationPage(session.record.mode);
   if (part === "git-status") return gitStatus(session.record.workingDir);
   if (part === "git-diff") return GIT_DIFF;
@@ -127,6 +130,8 @@ export function answer(state: MockState, call: Call): unknown {
   if (what === "approvals") return state.approvals.route(call.method, call.path, call.body);
   if (what === "approval-rules")
     return call.path[2] === "answers" ? { answers: [] } : { rules: [], suggestions: [] };
+  if (what === "away") return call.path[2] === "seen" ? {} : { sessions: [], total: 0 };
+  if (what === "notification-rules") return NOTICE_RULES;
   if (what === "cron") return state.cron.route(call.method, call.path, call.body);
   if (
     what === "remote-hosts" ||
