@@ -9,7 +9,7 @@ from tservice.agents.approvals.rules.model import (
     ToolRequest,
 )
 
-FOLDER = "/work/shop"
+FOLDER = "/srv/shop"
 
 PREFIXES = (
     ("git", "status"),
@@ -168,7 +168,7 @@ FRIENDLY = (
     "npm run lint", "ls -la", "ls src/pages", "cat README.md", "cat 'my notes.txt'",
     'cat "my notes.txt"', "cat 'my 'notes.txt", "pytest -x -q tests/test_a.py", "touch src/new.py",
     "python tools/check.py src", "echo 'a; rm x'", "echo 'a $(rm x)'", "echo \"a; b\"",
-    "cp src/a.py src/b.py", "git add src/a.py", "echo 'é 日本語'", "ls /work/shop/src",
+    "cp src/a.py src/b.py", "git add src/a.py", "echo 'é 日本語'", "ls /srv/shop/src",
     "git log 'HEAD~1'",
 )  # fmt: skip
 """Commands that the rules of L{PREFIXES} allow."""

@@ -126,7 +126,7 @@ class CommandTests(SynchronousTestCase):
             self.assertEqual(action, decide(make_request(text), rule).action, text)
 
     def test_an_agent_outside_its_folder_asks(self) -> None:
-        for cwd in (None, "/", "/work", "/work/shop2", "/work/shop/../x", "relative"):
+        for cwd in (None, "/", "/srv", "/srv/shop2", "/srv/shop/../x", "relative"):
             self.assertEqual(
                 ASK, decide(make_request("npm test", cwd=cwd), make_rule("npm", "test")).action
             )
@@ -176,32 +176,32 @@ class OtherToolTests(SynchronousTestCase):
 
     def test_globs_match_files_in_the_folder(self) -> None:
         for glob, path, action in (
-            ("src/**", "/work/shop/src/a/b.py", ALLOW),
+            ("src/**", "/srv/shop/src/a/b.py", ALLOW),
             ("src/**", "src/a.py", ALLOW),
-            ("src/*", "/work/shop/src/a/b.py", ASK),
-            ("src/*.py", "/work/shop/src/a.py", ALLOW),
-            ("src/*.py", "/work/shop/src/a.pyc", ASK),
-            ("**/*.py", "/work/shop/a.py", ALLOW),
-            ("**/*.py", "/work/shop/x/y/a.py", ALLOW),
-            ("src/?.py", "/work/shop/src/ab.py", ASK),
-            ("src/**", "/work/shop/src2/a.py", ASK),
-            ("src/**", "/work/shop/src/../x", ASK),
-            ("src/**", "/work/shop/src/../../x", ASK),
-            ("src/**", "/work/shop/src/a\u202e.py", ASK),
+            ("src/*", "/srv/shop/src/a/b.py", ASK),
+            ("src/*.py", "/srv/shop/src/a.py", ALLOW),
+            ("src/*.py", "/srv/shop/src/a.pyc", ASK),
+            ("**/*.py", "/srv/shop/a.py", ALLOW),
+            ("**/*.py", "/srv/shop/x/y/a.py", ALLOW),
+            ("src/?.py", "/srv/shop/src/ab.py", ASK),
+            ("src/**", "/srv/shop/src2/a.py", ASK),
+            ("src/**", "/srv/shop/src/../x", ASK),
+            ("src/**", "/srv/shop/src/../../x", ASK),
+            ("src/**", "/srv/shop/src/a\u202e.py", ASK),
             ("src/**", "/other/src/a.py", ASK),
         ):
             self.assertEqual(action, self.decide_path(glob, path), (glob, path))
 
     def test_no_glob_reaches_outside_or_into_guarded_files(self) -> None:
         for path in (
-            "/etc/passwd", "/work/shop/.env", "/work/shop/a/id_rsa", "/work/shop/.git/config",
-            "/work/shop/.claude/settings.json", "/work/shop/.mcp.json", "/work/shop/.GIT/hooks/x",
-            "/work/shop/conftest.py", "/work/shop", "/root/.ssh/config",
+            "/etc/passwd", "/srv/shop/.env", "/srv/shop/a/id_rsa", "/srv/shop/.git/config",
+            "/srv/shop/.claude/settings.json", "/srv/shop/.mcp.json", "/srv/shop/.GIT/hooks/x",
+            "/srv/shop/conftest.py", "/srv/shop", "/home/ann/.ssh/config",
         ):  # fmt: skip
             for glob in ("**", "/**", "/", path):
                 self.assertEqual(ASK, self.decide_path(glob, path), (glob, path))
-        self.assertEqual(ALLOW, self.decide_path("**", "/work/shop/.git/config", "Read"))
-        self.assertEqual(ASK, self.decide_path("**", "/work/shop/.env", "Read"))
+        self.assertEqual(ALLOW, self.decide_path("**", "/srv/shop/.git/config", "Read"))
+        self.assertEqual(ASK, self.decide_path("**", "/srv/shop/.env", "Read"))
 
     def test_hosts_are_compared_completely(self) -> None:
         def decide_host(host: str, address: str) -> RuleAction:
