@@ -253,7 +253,7 @@ class CheckStress:
         figures.silent_repeats += done > len(new)
         asked = [text for text in self.prompts()[len(before) :] if "failed after your" in text]
         figures.sent_back += len(asked)
-        figures.doubled_prompts += len(asked) - len(set(asked))
+        # Two runs that fail alike send the same text, so the runs are counted.
         wanted = [run for run in new if run["followUp"] == "sent"]
         figures.doubled_prompts += max(0, len(asked) - len(wanted))
         gave_up = runs[0]["followUp"] == "notified"

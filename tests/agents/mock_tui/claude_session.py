@@ -118,7 +118,7 @@ class MockClaudeSession:
     def ask(self, done: Callable[[str], None], **fields: Any) -> None:
         """Run the hooks of a permission dialog beside it; C{done} gets what one of them prints."""
         for command in self._find_commands("PermissionRequest", fields):
-            self._hooks.add_beside(evolve(command, done=done))
+            self._hooks.add(evolve(command, done=done, is_beside=True))
 
     def _find_commands(
         self, event: str, fields: Mapping[str, Any]

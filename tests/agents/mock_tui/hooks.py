@@ -36,6 +36,8 @@ class HookCommandRun:
     given: str
     timeout: float
     done: Callable[[str], None] | None = None
+    is_beside: bool = False
+    """Whether those after it begin while it runs: that of a dialog, which stands meanwhile."""
 
 
 @define
@@ -55,10 +57,6 @@ class HookCommandQueue:
         """Run it once all before it are over."""
         self._waiting.append(command)
 
-    def add_beside(self, command: HookCommandRun) -> None:
-        """Run it now, while a dialog stands: the others do not wait for it."""
-        self._beside.append((command, self._start(command), time.monotonic()))
-
     @property
     def idle(self) -> bool:
         """Whether nothing runs or waits."""
@@ -73,7 +71,11 @@ class HookCommandQueue:
             self._running = None
         if self._running is None and self._waiting:
             command = self._waiting.popleft()
-            self._running = command, self._start(command), time.monotonic()
+            begun = command, self._start(command), time.monotonic()
+            if command.is_beside:
+                self._beside.append(begun)
+            else:
+                self._running = begun
 
     def _start(self, command: HookCommandRun) -> subprocess.Popen[str]:
         process = subprocess.Popen(
