@@ -10,6 +10,7 @@ import { Icon, type IconName } from "../../ui/Icon.tsx";
 import { Problem } from "../../ui/Problem.tsx";
 import { useNow } from "../../ui/useNow.ts";
 import { PhoneSteps } from "./PhoneSteps.tsx";
+import { access, phone } from "./phone.ts";
 import { revoke, revokeOthers, status } from "./state.ts";
 import { deviceName, type Shape, shapeOf, sortDevices, describeMethod, listOtherDevices } from "./texts.ts";
 import "../../ui/styles/records.css";
@@ -77,12 +78,16 @@ function Devices({ devices }: { devices: readonly AuthSession[] }) {
 
 export function DevicesPage() {
   const known = useResource(status);
+  const [caller, way] = [useResource(access), useResource(phone)];
+  // A part that comes later would push away what is read.
+  const isWhole = (caller ?? access.trouble.value) && (way ?? phone.trouble.value);
+  const shown = isWhole ? known : undefined;
   return (
     <div class="records-page" data-testid="devices">
       <Problem text={status.trouble.value} testid="devices-problem" />
-      {known && <PhoneSteps tunnel={known} />}
-      {known && <QrPanel status={known} />}
-      {known ? <Devices devices={known.authSessions} /> : <p class="dim">Loading…</p>}
+      {shown && <PhoneSteps tunnel={shown} />}
+      {shown && <QrPanel status={shown} />}
+      {shown ? <Devices devices={shown.authSessions} /> : <p class="dim">Loading…</p>}
     </div>
   );
 }
