@@ -114,8 +114,10 @@ class PlaceTests(DecideCase):
     def test_fleet_keeps_its_order_under_the_pointer(self) -> None:
         page = self.open("/?page=fleet")
         names = page.locator(".fleet-name")
+        logs = page.get_by_test_id("fleet-row").filter(has_text="logs")
+        expect(logs).to_be_visible()
         before = names.all_inner_texts()
-        page.mouse.move(*middle(page.get_by_test_id("fleet-row").filter(has_text="logs")))
+        page.mouse.move(*middle(logs))
         self.mock.do("approval", kind="blind", id=self.mock.session("build"))
         expect(page.get_by_test_id("approvals-count")).to_have_text("4")
         self.assertEqual(before, names.all_inner_texts())
@@ -125,6 +127,7 @@ class PlaceTests(DecideCase):
     def test_sidebar_keeps_its_order_under_the_pointer(self) -> None:
         page = self.open()
         names = page.locator(".side-name")
+        expect(names.last).to_be_visible()
         before = names.all_inner_texts()
         page.mouse.move(*middle(names.last))
         self.mock.do("approval", kind="blind", id=self.mock.session("docs site"))
