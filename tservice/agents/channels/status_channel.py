@@ -34,6 +34,7 @@ _ENDS = {EventName.SESSION_EXIT, EventName.SESSION_DELETED, EventName.SESSION_IN
 
 @define(eq=False)
 class _Followed:
+    file: StatusFile
     status: ReportedStatus | None = None
     screen: str = "unknown"
     differs: tuple[ReportedStatus, str] | None = None
@@ -92,21 +93,36 @@ class StatusChannel:
             session = self._sessions().get(look.session_id)
         except ServiceError:
             return
-        file = self._find_file(session)
-        if file is None:
+        followed = self._get_followed(session)
+        if followed is None:
             self._drop_session(session.id)
             return
-        followed = self._followed.setdefault(session.id, _Followed())
-        self._folders.follow_file(session.id, file)
+        self._folders.follow_file(session.id, followed.file)
         followed.screen = look.reading.state
         self._compare(session.id, followed)
+
+    def _get_followed(self, session: Session) -> _Followed | None:
+        """Return what is known of the session's file; C{None} if it has none.
+
+        The file is searched once for each process: a screen is looked at ten times a second, and
+        the environment of a running process does not change.
+        """
+        if session.mode in self._settings.get().agent_channels_off:
+            return None
+        followed = self._followed.get(session.id)
+        if followed is None or followed.file.pid != session.pid:
+            file = self._find_file(session)
+            if file is None:
+                return None
+            followed = self._followed.setdefault(session.id, _Followed(file))
+            followed.file = file
+        return followed
 
     def _find_file(self, session: Session) -> StatusFile | None:
         entry = self._clis.get_entry(session.mode)
         has_file = entry is not None and entry.capabilities.hooks is not HookSupport.NONE
-        off = session.mode in self._settings.get().agent_channels_off
         local = session.location is SessionLocationKind.LOCAL
-        if session.pid is None or off or not (has_file and local):
+        if session.pid is None or not (has_file and local):
             return None
         place = self._places.find_earlier_location(session.location_id)
         moved = self._find_moved_folder(session, place.id)

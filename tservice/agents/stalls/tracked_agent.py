@@ -44,7 +44,7 @@ class StallRecord:
         was_nudged = self.nudged_at is not None and self.nudged_at >= self.progress_at
         if self.busy_since is not None and not was_nudged:
             self.usual_silence = max(self.usual_silence, silence)
-        self.progress_at = now
+        self.progress_at = max(self.progress_at, now)
 
     def may_nudge(self, now: int) -> bool:
         """Return true if the last nudge is long ago, so that an agent is not driven in a circle."""

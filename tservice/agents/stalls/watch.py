@@ -79,6 +79,7 @@ class StallWatch:
         self._read_programs = read_programs
         self._nudger = nudger
         self._records: dict[str, StallRecord] = {}
+        self._screens: dict[str, AgentScreen] = {}
         self._loop = LoopingCall(lambda: spawn_logged(self.look(), self._log, "a look at agents"))
         self._loop.clock = clock
         self._ended: Deferred[LoopingCall] | None = None
@@ -87,7 +88,7 @@ class StallWatch:
     def start(self) -> None:
         """Begin to look regularly."""
         self._unsubscribe = [
-            self._agents.add_observer(self._record_screen),
+            self._agents.add_observer(self._keep_screen),
             self._hub.subscribe(self._handle_event),
         ]
         self._ended = self._loop.start(EVERY, now=False)
@@ -124,12 +125,17 @@ class StallWatch:
         now = get_unix_ms(self._clock)
         return self._records.setdefault(session_id, StallRecord(progress_at=now))
 
-    def _record_screen(self, look: AgentScreen) -> None:
-        record = self._records.get(look.session_id)
-        if record is not None:
+    def _keep_screen(self, look: AgentScreen) -> None:
+        """Keep the newest screen for the next look: agents redraw ten times a second."""
+        if look.session_id in self._records:
+            self._screens[look.session_id] = look
+
+    def _record_screen(self, session_id: str, record: StallRecord) -> None:
+        look = self._screens.pop(session_id, None)
+        if look is not None:
             screen = summarise_screen(look.frame.rows)
             dialog = look.reading.dialog is not None
-            record.record_screen(screen, dialog, get_unix_ms(self._clock))
+            record.record_screen(screen, dialog, look.at)
 
     async def _record_programs(self, watched: list[Session]) -> None:
         pids = {
@@ -151,6 +157,7 @@ class StallWatch:
 
     async def _record_conversation(self, session: Session) -> None:
         record = self._get_record(session.id)
+        self._record_screen(session.id, record)
         # The screen may have been captured before the agent was watched.
         record.has_dialog = self._agents.get_dialog(session.id) is not None
         busy = session.status is SessionStatus.BUSY
@@ -229,6 +236,7 @@ class StallWatch:
             return
         if event.name is EventName.SESSION_DELETED:
             self._records.pop(session_id, None)
+            self._screens.pop(session_id, None)
         elif event.name in (EventName.SESSION_IDLE, EventName.SESSION_EXIT):
             self._forget(session_id)
 
@@ -239,6 +247,7 @@ class StallWatch:
     def _forget(self, session_id: str) -> None:
         """End the mark of an agent at rest.  What was learned about its silences stays."""
         session, record = self._find(session_id), self._records.get(session_id)
+        self._screens.pop(session_id, None)
         if record is None:
             return
         record.record_status(is_busy=False, now=get_unix_ms(self._clock))
