@@ -11,6 +11,7 @@ from tservice.agents.activity.input_gate import AgentGate
 from tservice.agents.channels.build import (
     DecisionChannel,
     build_decision_channel,
+    build_server_channels,
     build_status_channel,
     measure_disagreements,
 )
@@ -76,9 +77,10 @@ def build_agents(
     agents = _build_registry(ground, clis, sessions, store, proofs)
     preparation, trust = _build_launch_preparation(ground, clis, sessions)
     hooks = HookIntake(clock, hub, sessions, clis, agents, store, proofs)
-    status = build_status_channel(ground, agents, clis, sessions)
+    servers = build_server_channels(ground, agents, clis, hooks)
+    status = build_status_channel(ground, agents, clis, sessions, servers.servers)
     telemetry = TelemetryIntake(clock, hub, sessions, store)
-    channel = build_decision_channel(ground, hooks, sessions)
+    channel = build_decision_channel(ground, hooks, sessions, servers.servers)
 
     def close_agents() -> None:
         hooks.stop()
@@ -103,6 +105,7 @@ def build_agents(
                 gate=AgentGate(agents.get_readiness, agents.get_screen_rules, proofs),
                 preparation=trust,
                 conversations=ResumeLookup(lambda: homes, look),
+                channels=servers.launch,
             ),
             hooks=hooks,
             telemetry=telemetry,

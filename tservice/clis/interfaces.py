@@ -29,9 +29,11 @@ from tservice.clis.agents.adapter_registry import (
     CONVERSATION_STORES,
     MODEL_INJECTIONS,
     ONE_SHOT_COMMANDS,
+    SERVER_CHANNELS,
 )
 from tservice.clis.agents.conversation_store import ConversationStore
 from tservice.clis.agents.model_injection import Injection, InjectionTarget
+from tservice.clis.agents.server_channel import ServerChannel
 from tservice.clis.capabilities import (
     AnswerKeys,
     CliCapabilities,
@@ -58,6 +60,7 @@ __all__ = [
     "MODEL_LENGTH",
     "ONE_SHOT_COMMANDS",
     "PRIMARY",
+    "SERVER_CHANNELS",
     "AgentControl",
     "AnswerKeys",
     "CliCapabilities",
@@ -80,6 +83,7 @@ __all__ = [
     "McpFormat",
     "PaneVariables",
     "ParamValue",
+    "ServerChannel",
     "StoredRegistry",
     "SubmissionRules",
     "TranscriptFormat",
@@ -254,4 +258,12 @@ class ICliRegistry(Interface):
 
         The version is read only from programs of the service's own user. Other programs are assumed
         to be new enough.
+        """
+
+    async def find_server_channel(
+        mode: str, plan: LaunchPlan, place: Location
+    ) -> ServerChannel | None:
+        """Return the channel of a launch with the usual command; C{None} if there is none.
+
+        The installed version is read, so only programs of the service's own user have a channel.
         """

@@ -33,7 +33,15 @@ from tservice.clis.environments import (
     check_overrides,
     check_overrides_harmless,
 )
-from tservice.clis.interfaces import PRIMARY, ICliRegistry, InstalledCli, LaunchPlan, LaunchRequest
+from tservice.clis.interfaces import (
+    PRIMARY,
+    SERVER_CHANNELS,
+    ICliRegistry,
+    InstalledCli,
+    LaunchPlan,
+    LaunchRequest,
+    ServerChannel,
+)
 from tservice.clis.model import CliEntry, CliKind
 from tservice.clis.params import ParamValue
 from tservice.clis.registry_merge import MergedRegistry
@@ -203,11 +211,30 @@ class CliRegistry:
             await self._check_node(plan)
         if not set(late).intersection(plan.argv):
             return plan
-        version = await self._versions.read_version(Path(plan.argv[0]), asked)
+        version = await self._read_version(mode, plan, place)
         if version is None:
             return plan
         refused = {word for word, first in late.items() if is_before(version, first)}
         return evolve(plan, argv=tuple(word for word in plan.argv if word not in refused))
+
+    async def find_server_channel(
+        self, mode: str, plan: LaunchPlan, place: Location
+    ) -> ServerChannel | None:
+        channel, entry = SERVER_CHANNELS.get(mode), self.get_entry(mode)
+        if channel is None or entry is None or channel.replaces not in plan.argv:
+            return None
+        # Further words of a user's own command may be meant for the server, too.
+        if entry.argv[1:] != (channel.replaces,):
+            return None
+        version = await self._read_version(mode, plan, place)
+        return None if version is None or is_before(version, channel.since) else channel
+
+    async def _read_version(self, mode: str, plan: LaunchPlan, place: Location) -> str | None:
+        entry = self.get_entry(mode)
+        asked = None if entry is None else entry.version
+        if asked is None or self._versions is None or place.id != OWN_LOCATION:
+            return None
+        return await self._versions.read_version(Path(plan.argv[0]), asked)
 
     async def _check_node(self, plan: LaunchPlan) -> None:
         """Check that Node.js is new enough for the package of a program.

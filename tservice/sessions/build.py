@@ -14,7 +14,7 @@ from tservice.sessions.input.accept.driving_permission import DrivingPermission
 from tservice.sessions.input.accept.journal import InputJournal
 from tservice.sessions.input.accept.offline_buffer import OfflineInputBuffer
 from tservice.sessions.input.recover.unconfirmed_prompt_store import UnconfirmedPromptStore
-from tservice.sessions.interfaces import ICustomModels
+from tservice.sessions.interfaces import IChannelLaunch, ICustomModels
 from tservice.sessions.life.activity import PlainSources
 from tservice.sessions.life.adoption import PaneAdoption
 from tservice.sessions.life.creator import CreationDefaults, SessionCaps, SessionCreator
@@ -54,7 +54,7 @@ def build_sessions(
     given = support or AgentSupport()
     roster = SessionRegistry(ground.reactor, SessionRepository(ground.database), ground.hub)
     ground.locations.register_usage_check(roster.find_location_user)
-    launching = _make_launch_settings(ground, api_url)
+    launching = _make_launch_settings(ground, api_url, given.channels)
     launcher = PaneLauncher(mux, clis, launching, given.preparation, given.recollection, models)
     activity = given.activity or PlainSources(ground.reactor, clis)
     windows = ViewportManager(
@@ -125,7 +125,9 @@ def build_session_location_rules(ground: Runtime) -> SessionLocationRules:
     return SessionLocationRules(places=ground.locations, of_account=find_os_user)
 
 
-def _make_launch_settings(ground: Runtime, api_url: Callable[[], str]) -> LaunchSettings:
+def _make_launch_settings(
+    ground: Runtime, api_url: Callable[[], str], channels: IChannelLaunch
+) -> LaunchSettings:
     return LaunchSettings(
         api_url=api_url,
         history_limit=lambda: ground.settings.get().history_limit,
@@ -133,6 +135,7 @@ def _make_launch_settings(ground: Runtime, api_url: Callable[[], str]) -> Launch
         reach=ground.reachability,
         files=ground.worker_pools.files,
         bounds=ground.workspace_bounds,
+        channels=channels,
     )
 
 

@@ -46,6 +46,7 @@ __all__ = [
     "FolderApprovalRequired",
     "IActivitySource",
     "IActivitySources",
+    "IChannelLaunch",
     "IConversations",
     "ICustomModels",
     "IInputGate",
@@ -296,6 +297,13 @@ class ILaunchPreparation(Interface):
 
         @raise FolderApprovalRequired: the process must not start before a person has answered.
         """
+
+
+class IChannelLaunch(Interface):
+    """Adds the agent's channel to a launch."""
+
+    async def add_channel(session: Session, plan: LaunchPlan) -> LaunchPlan:
+        """Return the plan that starts the agent with its channel; C{plan} itself without one."""
 
 
 class FolderApprovalRequired(ServiceError):

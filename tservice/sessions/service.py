@@ -30,6 +30,7 @@ from tservice.sessions.interfaces import (
     FolderApprovalRequired,
     IActivitySources,
     IAgentTokens,
+    IChannelLaunch,
     IConversations,
     ICustomModels,
     IInputGate,
@@ -44,7 +45,7 @@ from tservice.sessions.life.adoption import PaneAdoption
 from tservice.sessions.life.capacity import find_excess_stopped
 from tservice.sessions.life.conversation import check_conversation_free
 from tservice.sessions.life.creator import SessionCreator
-from tservice.sessions.life.launcher import NoLaunchPreparation, NoSavedState
+from tservice.sessions.life.launcher import NoChannelLaunch, NoLaunchPreparation, NoSavedState
 from tservice.sessions.life.processes import SessionProcesses
 from tservice.sessions.life.properties import SessionProperties
 from tservice.sessions.life.quick_start import QuickStartPreparer, QuickStartRequest, undo_created
@@ -125,6 +126,7 @@ class AgentSupport:
     @ivar preparation: prepares the files that agents read when they start.
     @ivar conversations: finds the conversation that the next start of an agent continues.
     @ivar recollection: returns saved data from before a restart of the machine.
+    @ivar channels: adds the agents' channels to their launches.
     """
 
     activity: IActivitySources | None = None
@@ -132,6 +134,7 @@ class AgentSupport:
     preparation: ILaunchPreparation = field(factory=NoLaunchPreparation)
     conversations: IConversations = field(factory=UncheckedConversations)
     recollection: SavedStateReader = field(factory=NoSavedState)
+    channels: IChannelLaunch = field(factory=NoChannelLaunch)
 
 
 @frozen(kw_only=True)

@@ -10,6 +10,7 @@ from tests.event_helpers import to_wire
 from tests.unit.agents.dialog_client import DialogClient
 from tests.unit.agents.harness import COMPOSER, AgentHarnessCase
 from tests.unit.sessions.harness import ADMIN, start_coroutine
+from tservice.agents.approvals.answer_delivery import AnswerChannel
 from tservice.agents.approvals.answer_steps import AnswerAction, parse_answer
 from tservice.agents.approvals.folders import FolderQuestionAnswerer
 from tservice.agents.approvals.inbox import ApprovalInbox
@@ -43,10 +44,15 @@ class ApprovalCase(AgentHarnessCase):
             self.machine.clis,
             self.machine.settings,
             folders,
-            self.agents.channel.answers,
+            self.answers,
         )
         self.approvals.start(self.machine.hub)
         self.addCleanup(self.approvals.stop)
+
+    @property
+    def answers(self) -> AnswerChannel:
+        """What gives answers without keys."""
+        return self.agents.channel.answers
 
     def play(self, spec: PaneSpec) -> DialogClient:
         return DialogClient()

@@ -37,6 +37,8 @@ _ESCAPE = re.compile(
 )
 
 QUESTION_TOOL = "AskUserQuestion"
+SHELL_TOOL = "Shell"
+"""Tool of a command that no hook reported. No approval rule answers it."""
 IDLE_FRAME = "idle"
 """Value of C{frame} of an idle item, which has no dialog."""
 

@@ -6,15 +6,12 @@ from typing import Annotated
 
 from pydantic import Field
 
-from tservice.agents.approvals.model import ApprovalItem, ItemKind
+from tservice.agents.approvals.model import SHELL_TOOL, ApprovalItem, ItemKind
 from tservice.agents.approvals.rules.requests import make_tool_request
 from tservice.agents.approvals.rules.responses import RuleMatchResponse, make_match_response
 from tservice.agents.approvals.rules.suggestions import offer_match
 from tservice.core.kernel.event_payloads import ApprovalPayload
 from tservice.core.values.payload import Payload, omit_if_none
-
-SEEN_TOOL = "Shell"
-"""Value of C{toolName} for a command that was read from the screen."""
 
 
 class ApprovalOptionResponse(Payload):
@@ -75,7 +72,7 @@ def make_item_response(item: ApprovalItem) -> ApprovalItemResponse:
     if not item.options:
         told["options"] = None
     if item.tool_name is None and item.seen_command is not None:
-        told |= {"tool_name": SEEN_TOOL, "tool_summary": item.seen_command}
+        told |= {"tool_name": SHELL_TOOL, "tool_summary": item.seen_command}
     request = make_tool_request(item)
     offered = None if request is None else offer_match(request)
     if offered is not None:

@@ -1,4 +1,6 @@
-"""Status that agents write to files: evidence beside hooks and screens (protocol-status)."""
+"""Status that agents write to files or tell by their servers: evidence beside hooks and screens
+(protocol-status).
+"""
 
 from __future__ import annotations
 
@@ -11,10 +13,12 @@ from twisted.logger import Logger
 
 from tservice.agents.activity.activity_machine import AgentState
 from tservice.agents.activity.agent_registry import AgentRegistry
-from tservice.agents.channels.claude_status import ReportedStatus, parse_status
+from tservice.agents.channels.claude_status import parse_status
+from tservice.agents.channels.codex.servers import CodexServers
+from tservice.agents.channels.reported_status import ReportedStatus
 from tservice.agents.channels.status_folders import StatusFile, StatusFolders
 from tservice.agents.interfaces import AgentScreen
-from tservice.clis.interfaces import HookSupport, ICliRegistry
+from tservice.clis.interfaces import SERVER_CHANNELS, HookSupport, ICliRegistry
 from tservice.core.kernel.errors import ServiceError
 from tservice.core.kernel.events import Event, EventHub, EventName
 from tservice.core.kernel.tasks import spawn_logged
@@ -27,14 +31,15 @@ from tservice.settings.interfaces import ISettings
 CONFIRM = {AgentState.IDLE: 0.1, AgentState.WORKING: 0.5, AgentState.BLOCKED: 0.5}
 """Seconds for which a status must last before it counts: a local command is busy for a moment."""
 DISAGREE = 2.0
-"""Seconds after which a difference between file and screen is reported."""
+"""Seconds after which a difference between report and screen is reported."""
 
 _ENDS = {EventName.SESSION_EXIT, EventName.SESSION_DELETED, EventName.SESSION_INTERACTIVE}
 
 
 @define(eq=False)
 class _Followed:
-    file: StatusFile
+    pid: int | None = None
+    file: StatusFile | None = None
     status: ReportedStatus | None = None
     screen: str = "unknown"
     differs: tuple[ReportedStatus, str] | None = None
@@ -42,11 +47,11 @@ class _Followed:
 
 
 class StatusChannel:
-    """Observer of the status files of Claude Code in sessions on this machine.
+    """Observer of the status files of Claude Code and the servers of Codex on this machine.
 
     In containers and on remote hosts the process ids and files are others, so nothing is read.
 
-    @ivar disagreements: number of differences between file and screen that were reported.
+    @ivar disagreements: number of differences between report and screen that were reported.
     """
 
     _log = Logger()
@@ -60,6 +65,7 @@ class StatusChannel:
         settings: ISettings,
         places: LocationRegistry,
         make_folders: Callable[[Callable[[str, int, bytes], None]], StatusFolders],
+        servers: CodexServers,
     ) -> None:
         """@param make_folders: makes the registry of followed files, which calls the argument."""
         self._sessions = sessions
@@ -68,6 +74,8 @@ class StatusChannel:
         self._settings = settings
         self._places = places
         self._folders = make_folders(self._handle_content)
+        self._servers = servers
+        servers.on_status = self._handle_status
         self._followed: dict[str, _Followed] = {}
         self._evidence, self._checks = NamedTimers(clock), NamedTimers(clock)
         self._ends: list[Callable[[], None]] = []
@@ -78,13 +86,14 @@ class StatusChannel:
         self._ends = [hub.subscribe(self._handle_event), self._agents.add_observer(self._see)]
 
     def close(self) -> None:
-        """Stop observing, and follow no file."""
+        """Stop observing, and follow no file and no server."""
         for end in self._ends:
             end()
         self._ends = []
         for session_id in tuple(self._followed):
             self._drop_session(session_id)
         self._folders.close()
+        self._servers.close()
 
     # -- what is followed
 
@@ -97,32 +106,34 @@ class StatusChannel:
         if followed is None:
             self._drop_session(session.id)
             return
-        self._folders.follow_file(session.id, followed.file)
+        if followed.file is not None:
+            self._folders.follow_file(session.id, followed.file)
+        else:
+            self._servers.follow_session(session.id)
         followed.screen = look.reading.state
         self._compare(session.id, followed)
 
     def _get_followed(self, session: Session) -> _Followed | None:
-        """Return what is known of the session's file; C{None} if it has none.
+        """Return what is known of the session's file or server; C{None} if it has neither.
 
         The file is searched once for each process: a screen is looked at ten times a second, and
         the environment of a running process does not change.
         """
-        if session.mode in self._settings.get().agent_channels_off:
+        if not self._has_channel(session):
             return None
         followed = self._followed.get(session.id)
-        if followed is None or followed.file.pid != session.pid:
+        if followed is None or followed.pid != session.pid:
             file = self._find_file(session)
-            if file is None:
+            if file is None and not self._may_have_server(session):
                 return None
-            followed = self._followed.setdefault(session.id, _Followed(file))
-            followed.file = file
+            followed = self._followed.setdefault(session.id, _Followed())
+            followed.pid, followed.file = session.pid, file
         return followed
 
     def _find_file(self, session: Session) -> StatusFile | None:
         entry = self._clis.get_entry(session.mode)
         has_file = entry is not None and entry.capabilities.hooks is not HookSupport.NONE
-        local = session.location is SessionLocationKind.LOCAL
-        if session.pid is None or not (has_file and local):
+        if session.pid is None or not has_file:
             return None
         place = self._places.find_earlier_location(session.location_id)
         moved = self._find_moved_folder(session, place.id)
@@ -130,6 +141,15 @@ class StatusChannel:
         return StatusFile(
             place=place, folder=base / "sessions", pid=session.pid, owner=session.owner
         )
+
+    def _has_channel(self, session: Session) -> bool:
+        off = session.mode in self._settings.get().agent_channels_off
+        local = session.location is SessionLocationKind.LOCAL
+        return session.pid is not None and local and not off
+
+    def _may_have_server(self, session: Session) -> bool:
+        own = session.location_id == OWN_LOCATION
+        return own and session.mode in SERVER_CHANNELS
 
     def _find_moved_folder(self, session: Session, place: LocationId) -> str:
         """Return the value of C{CLAUDE_CONFIG_DIR} in the session's pane; C{""} if it is unset."""
@@ -141,10 +161,13 @@ class StatusChannel:
     def _handle_event(self, event: Event) -> None:
         if event.name in _ENDS and event.session_id is not None:
             self._drop_session(event.session_id)
+        if event.name is EventName.SESSION_DELETED and event.session_id is not None:
+            self._servers.remove_socket(event.session_id)
 
     def _drop_session(self, session_id: str) -> None:
         followed = self._followed.pop(session_id, None)
         self._folders.drop_session(session_id)
+        self._servers.drop_session(session_id)
         self._evidence.cancel_timer(session_id)
         self._checks.cancel_timer(session_id)
         if followed is not None and followed.is_reported:
@@ -153,8 +176,10 @@ class StatusChannel:
     # -- evidence
 
     def _handle_content(self, session_id: str, pid: int, content: bytes) -> None:
+        self._handle_status(session_id, parse_status(content, pid))
+
+    def _handle_status(self, session_id: str, status: ReportedStatus | None) -> None:
         followed = self._followed.get(session_id)
-        status = parse_status(content, pid)
         if followed is None or status == followed.status:
             return
         followed.status = status
@@ -176,9 +201,7 @@ class StatusChannel:
     def _tell(self, session_id: str, status: ReportedStatus) -> None:
         watch = self._agents.get_watch(session_id)
         if watch is not None and status.doing is not None:
-            watch.tracker.record_channel_status(
-                status.doing, status.since, f"status file: {status.words}"
-            )
+            watch.tracker.record_channel_status(status.doing, status.since, status.words)
 
     # -- differences
 
@@ -212,7 +235,7 @@ class StatusChannel:
         if followed.differs == before and not followed.is_reported:
             followed.is_reported = True
             self.disagreements += 1
-            words = f"status file: {before[0].words}, screen: {before[1]}"
+            words = f"{before[0].words}, screen: {before[1]}"
             self._log.warn("session {id}: {words}", id=session_id, words=words)
             self._show_difference(session_id, words)
 

@@ -9,6 +9,7 @@ from attrs import frozen
 
 from tservice.clis.agents.conversation_store import ConversationStore
 from tservice.clis.agents.model_injection import ModelInjection
+from tservice.clis.agents.server_channel import ServerChannel
 
 
 @frozen(kw_only=True)
@@ -40,9 +41,11 @@ class AgentAdapter:
         them.
     @ivar model_injection: how the CLI is made to use a custom model endpoint.
     @ivar one_shot: how the CLI answers one prompt without a terminal.
+    @ivar server_channel: how the CLI starts with a server that the service listens to.
     """
 
     mode: str
     conversations: ConversationStore | None = None
     model_injection: ModelInjection | None = None
     one_shot: OneShotCommand | None = None
+    server_channel: ServerChannel | None = None

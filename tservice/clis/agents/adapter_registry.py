@@ -10,6 +10,7 @@ from tservice.clis import agents
 from tservice.clis.agents.adapter import AgentAdapter, OneShotCommand
 from tservice.clis.agents.conversation_store import ConversationStore
 from tservice.clis.agents.model_injection import BuildInjection
+from tservice.clis.agents.server_channel import ServerChannel
 from tservice.clis.capabilities import CustomModelStyle
 
 
@@ -42,3 +43,10 @@ MODEL_INJECTIONS: Mapping[CustomModelStyle, BuildInjection] = {
     if adapter.model_injection is not None
 }
 """Builders of injections by style, which an entry of C{clis.json} can name too."""
+
+SERVER_CHANNELS: Mapping[str, ServerChannel] = {
+    mode: adapter.server_channel
+    for mode, adapter in ADAPTERS.items()
+    if adapter.server_channel is not None
+}
+"""Channels by mode, for the CLIs that start with a server of their own."""

@@ -30,6 +30,7 @@ from tservice.mux.interface import (
 )
 from tservice.sessions.interfaces import (
     IAgentTokens,
+    IChannelLaunch,
     ICustomModels,
     ILaunchPreparation,
     ModelRequest,
@@ -38,6 +39,15 @@ from tservice.sessions.interfaces import (
 )
 from tservice.sessions.life.session_locations import SessionLocationRules, write_hook_secret
 from tservice.sessions.record.model import EndpointModel, Session
+
+
+@implementer(IChannelLaunch)
+class NoChannelLaunch:
+    """Channels of agents that have none."""
+
+    async def add_channel(self, session: Session, plan: LaunchPlan) -> LaunchPlan:
+        """Return the plan unchanged."""
+        return plan
 
 
 @frozen(kw_only=True)
@@ -52,6 +62,7 @@ class LaunchSettings:
     @ivar reach: checks that folders are reachable (no hung mount).
     @ivar files: the worker pool that reads users' folders.
     @ivar bounds: the folders in which the sessions of an account may work.
+    @ivar channels: adds the agents' channels to their launches.
     """
 
     api_url: Callable[[], str]
@@ -60,6 +71,7 @@ class LaunchSettings:
     bounds: WorkspaceBounds
     reach: ReachabilityCheck = field(factory=AlwaysReachable)
     files: IThreads = field(factory=SynchronousThreads)
+    channels: IChannelLaunch = field(factory=NoChannelLaunch)
 
 
 @implementer(ILaunchPreparation)
@@ -221,6 +233,7 @@ class PaneLauncher:
         plan = await self._clis.remove_unsupported_arguments(session.mode, plan, place)
         plan = await self._models().inject_model(session, plan)
         await self._preparation.prepare_launch(session, plan.env)
+        plan = await self._settings.channels.add_channel(session, plan)
         spec = PaneSpec(
             session_id=session.id,
             argv=plan.argv,

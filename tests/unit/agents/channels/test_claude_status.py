@@ -12,7 +12,9 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.unit.agents.harness import COMPOSER, PERMISSION, SPINNER, AgentHarnessCase
 from tservice.agents.channels import status_channel, status_folders
-from tservice.agents.channels.claude_status import ReportedState, parse_status
+from tservice.agents.channels.build import build_server_channels
+from tservice.agents.channels.claude_status import parse_status
+from tservice.agents.channels.reported_status import ReportedState
 from tservice.agents.channels.status_channel import StatusChannel
 from tservice.agents.channels.status_folders import StatusFolders
 from tservice.core.kernel.clock import get_unix_ms
@@ -34,7 +36,7 @@ class ParseTests(SynchronousTestCase):
         found = parse_status(status_file(7, "waiting", 5, waitingFor="permission prompt"), 7)
         assert found is not None
         self.assertEqual((ReportedState.WAITING, 5), (found.state, found.since))
-        self.assertEqual("waiting (permission prompt)", found.words)
+        self.assertEqual("status file: waiting (permission prompt)", found.words)
 
     def test_page_of_a_person_is_no_state_of_a_turn(self) -> None:
         found = parse_status(status_file(7, "waiting", 5, waitingFor="dialog open"), 7)
@@ -82,6 +84,9 @@ class StatusChannelTests(AgentHarnessCase):
             self.machine.settings,
             ground.locations,
             self.make_folders,
+            build_server_channels(
+                ground, self.agents.agents, self.machine.clis, self.agents.hooks
+            ).servers,
         )
         self.channel.start(self.machine.hub)
         self.addCleanup(self.channel.close)

@@ -9,7 +9,7 @@ import re
 
 from tservice.agents.approvals.answer_steps import AnswerAction, DialogAnswer
 from tservice.agents.approvals.dialog_comparison import shows_summary
-from tservice.agents.approvals.model import ApprovalItem, DialogKind, ItemKind
+from tservice.agents.approvals.model import SHELL_TOOL, ApprovalItem, DialogKind, ItemKind
 from tservice.agents.approvals.rules.model import (
     FETCH_TOOLS,
     FILE_TOOLS,
@@ -43,7 +43,7 @@ def make_tool_request(item: ApprovalItem, session: Session | None = None) -> Too
     if (
         item.kind is not ItemKind.PERMISSION
         or item.folder_digest is not None
-        or item.tool_name is None
+        or item.tool_name in (None, SHELL_TOOL)
         or item.tool_digest is None
         or item.dialog not in (None, DialogKind.PERMISSION.value)
     ):
@@ -53,7 +53,7 @@ def make_tool_request(item: ApprovalItem, session: Session | None = None) -> Too
         session_id=item.session_id,
         case_name=None if session is None else session.case_name,
         cli="" if session is None else session.mode,
-        tool=item.tool_name,
+        tool=item.tool_name or "",
         subject=item.tool_summary,
         working_dir=item.cwd or "/" if session is None else session.working_dir,
         cwd=item.cwd,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tservice.clis.agents.adapter import AgentAdapter, OneShotCommand
+from tservice.clis.agents.codex.app_server import SERVER_CHANNEL
 from tservice.clis.agents.conversation_store import ConversationStore
 from tservice.clis.agents.model_injection import (
     KEY_VARIABLE,
@@ -66,4 +67,5 @@ ADAPTER = AgentAdapter(
             "-",
         )
     ),
+    server_channel=SERVER_CHANNEL,
 )
