@@ -159,7 +159,7 @@ class Application:
         identity = make_account_finder(ground, accounts)
         add(build_approval_rules(
             ground, approvals=self.inbox, sessions=sessions, cases=cases, audit=self.audit.log,
-            identity=identity,
+            identity=identity, decisions=self.inside.channel.decisions,
         ))  # fmt: skip
         built = add(build_git(ground, sessions=sessions, containers=cases.list_container_folders))
         git = built.readers

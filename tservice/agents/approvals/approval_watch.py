@@ -11,6 +11,7 @@ from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
 from tservice.agents.approvals.dialog_comparison import (
+    Named,
     get_tool_identity,
     is_item_dialog,
     is_item_view,
@@ -27,7 +28,7 @@ from tservice.agents.approvals.model import (
     makes_item,
 )
 from tservice.agents.interfaces import AgentScreen, IAgents
-from tservice.core.kernel.clock import wait_seconds
+from tservice.core.kernel.clock import get_unix_ms, wait_seconds
 from tservice.core.kernel.errors import ServiceError
 from tservice.core.kernel.event_payloads import HookEventPayload
 from tservice.core.kernel.events import Event, EventHub, EventName
@@ -52,6 +53,10 @@ _DONE = {EventName.HOOK_TOOL_ENDED, EventName.HOOK_PERMISSION_DENIED}
 REST_MS = 400
 """Milliseconds after which a second capture must confirm an unclear screen: a program that draws
 for another size may show anything for a moment.
+"""
+CLOSING_MS = 2000
+"""Milliseconds that an agent has to close the dialog of a hook that a rule answered. A dialog that
+stands longer becomes an item.
 """
 LOOK_AGAIN = 0.5
 """Seconds from an unclear capture to the next one."""
@@ -99,6 +104,7 @@ class ApprovalWatch:
         self._ends: list[Callable[[], None]] = []
         self._told = DialogHookReports()
         self._doubts: dict[str, _UnconfirmedCapture] = {}
+        self._closing: dict[str, int] = {}
         self._searches: dict[str, Deferred[None]] = {}
         self._second_looks: dict[str, Deferred[None]] = {}
         self._awaited: dict[str, Deferred[None]] = {}
@@ -170,6 +176,18 @@ class ApprovalWatch:
         elif self._is_confirmed(look):
             self._replace_dialog(session, item, dialog)
 
+    def handle_hook_answer(self, session_id: str, data: Mapping[str, Any], rule: str) -> None:
+        """Handle a hook that a rule answered: its dialog closes by itself.
+
+        @param rule: name of the rule.
+        """
+        tool = get_tool_identity(data)
+        self._told.add_report(session_id, data)
+        self._closing[session_id] = get_unix_ms(self._clock)
+        item = self._inbox.get_item(session_id)
+        if item is not None and item.kind is not ItemKind.IDLE and _is_item_of(item, tool):
+            self._inbox.resolve_item(item, ApprovalResolution.ANSWERED, rule)
+
     def end_item(
         self, item: ApprovalItem, resolution: ApprovalResolution, rule: str | None = None
     ) -> None:
@@ -234,11 +252,21 @@ class ApprovalWatch:
         """
         self._doubts.pop(session.id, None)
         dialog = reading.dialog
-        if dialog is not None and self._asks_person(session.id, dialog):
+        if dialog is not None and self._is_closing(session.id):
+            self._schedule_second_capture(session.id)
+        elif dialog is not None and self._asks_person(session.id, dialog):
             told = self._told.find_report(session.id, dialog, None)
             self._inbox.put_dialog_item(_make_item_session(session), dialog, told)
         elif idle is not None and reading.working:
             self._inbox.resolve_item(idle, ApprovalResolution.IN_TERMINAL)
+
+    def _is_closing(self, session_id: str) -> bool:
+        """Return true if a dialog may be that of a hook that a rule answered a moment ago."""
+        answered = self._closing.get(session_id)
+        if answered is not None and 0 <= get_unix_ms(self._clock) - answered < CLOSING_MS:
+            return True
+        self._closing.pop(session_id, None)
+        return False
 
     def _asks_person(self, session_id: str, dialog: AgentDialog) -> bool:
         """Return true if the dialog makes an item, and the service does not answer it itself."""
@@ -379,6 +407,7 @@ class ApprovalWatch:
 
     def _handle_session_end(self, session_id: str) -> None:
         self._told.forget_session(session_id)
+        self._closing.pop(session_id, None)
         item = self._inbox.get_item(session_id)
         if item is not None:
             self.end_item(item, ApprovalResolution.SESSION_ENDED)
@@ -405,6 +434,13 @@ class ApprovalWatch:
 
     def _spawn_background_work(self, work: Any, what: str) -> None:
         spawn_logged(work, self._log, what)
+
+
+def _is_item_of(item: ApprovalItem, tool: Named) -> bool:
+    """Return true if an item, perhaps made before its hook came, is about a tool."""
+    if item.tool_name is not None:
+        return item.tool_identity == tool
+    return tool[1] is not None and shows_summary((item.context or "").split("\n"), tool[1])
 
 
 def _make_item_session(session: Session) -> ItemSession:

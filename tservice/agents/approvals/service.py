@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -225,6 +225,13 @@ class ApprovalService:
         with raise_unsaved_change_on_disk_error("viewed"):
             self._inbox.check_saved(session_id)
         return item.id
+
+    def record_hook_answer(self, session_id: str, data: Mapping[str, Any], rule: str) -> None:
+        """Record that a rule answered a hook directly, so that its dialog becomes no item.
+
+        @param data: the reduced data of the hook.
+        """
+        self._watch.handle_hook_answer(session_id, data, rule)
 
     # -- internal
 

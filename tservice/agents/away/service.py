@@ -122,7 +122,9 @@ class AwayService:
             self._absences.pop(session_id, None)
         elif event.name is EventName.SESSION_STOP:
             self._count(session_id, turns=1)
-        elif isinstance(told, ApprovalResolvedPayload) and told.resolution == "answered":
+        elif event.name is EventName.APPROVAL_BY_RULE or (
+            isinstance(told, ApprovalResolvedPayload) and told.resolution == "answered"
+        ):
             self._count(session_id, answered=1)
 
     def _count(self, session_id: str, turns: int = 0, answered: int = 0) -> None:

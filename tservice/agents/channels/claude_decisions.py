@@ -16,6 +16,7 @@ from tservice.agents.approvals.model import PLAN_TOOL, QUESTION_TOOL, ApprovalIt
 DENIED = "The user does not want to proceed with this tool use."
 """Message for the agent if a person gives no reason."""
 
+_ALLOW: Mapping[str, Any] = {"behavior": "allow"}
 _YES = "yes"
 _NO = "no"
 
@@ -28,15 +29,22 @@ def make_decision(
     @param tool_input: the inputs of the tool, as the hook reported them.
     """
     decision = _decide(item, answer, tool_input)
-    if decision is None:
-        return None
+    return None if decision is None else _format_output(decision)
+
+
+def make_rule_decision(*, allows: bool) -> bytes:
+    """Return the output of the hook for a rule's decision, which has the effect of a key."""
+    return _format_output(_ALLOW if allows else _deny(None))
+
+
+def _format_output(decision: Mapping[str, Any]) -> bytes:
     told = {"hookEventName": "PermissionRequest", "decision": decision}
     return json.dumps({"hookSpecificOutput": told}).encode()
 
 
 def _decide(
     item: ApprovalItem, answer: DialogAnswer, tool_input: Mapping[str, Any]
-) -> dict[str, Any] | None:
+) -> Mapping[str, Any] | None:
     if answer.action is AnswerAction.DENY:
         return _deny(answer.reason)
     if item.tool_name == QUESTION_TOOL:
@@ -45,7 +53,7 @@ def _decide(
         return None
     match _get_permission_label(item, answer):
         case "yes":
-            return {"behavior": "allow"}
+            return _ALLOW
         case "no":
             return _deny(None)
         case _:

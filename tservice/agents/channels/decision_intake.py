@@ -6,6 +6,8 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from tservice.agents.approvals.rules.model import RuleAction
+from tservice.agents.channels.claude_decisions import make_rule_decision
 from tservice.agents.channels.held_hooks import HeldHooks
 from tservice.agents.hooks.intake import HookIntake
 from tservice.agents.model import HookEvent
@@ -17,11 +19,20 @@ INPUT_CHARS = 256 * 1024
 """Maximum size of a tool's inputs, as JSON, whose hook is held; the rest is left to the keys."""
 
 
+def _leave_to_person(session_id: str, data: Mapping[str, Any]) -> RuleAction:
+    """Decide nothing: the default of C{decide_by_rule}."""
+    return RuleAction.ASK
+
+
 class DecisionIntake:
     """Handler of all hooks that wait for a decision.
 
-    Only the session's own agent waits. An agent that another agent started shows no dialog, so it
-    would wait in vain.
+    A rule that decides the request answers the hook at once: nothing is announced, and no screen is
+    read. Only the session's own agent waits. An agent that another agent started shows no dialog,
+    so it would wait in vain.
+
+    @ivar decide_by_rule: returns the decision of the approval rules on the request in a hook's
+        data, and records it unless it is to ask.
     """
 
     def __init__(
@@ -35,6 +46,7 @@ class DecisionIntake:
         self._held = held
         self._settings = settings
         self._sessions = sessions
+        self.decide_by_rule: Callable[[str, Mapping[str, Any]], RuleAction] = _leave_to_person
 
     async def wait_for_decision(
         self, session_id: str, data: Mapping[str, Any] | None, caller: Identity | None
@@ -43,11 +55,15 @@ class DecisionIntake:
 
         @raise ServiceError: 404: no such session, or not visible to C{caller}.
         """
-        notice = self._hooks.handle_hook_event(
-            HookEvent.PERMISSION_PROMPT, session_id, data, caller
-        )
+        notice = self._hooks.read_hook_event(HookEvent.PERMISSION_PROMPT, session_id, data, caller)
         digest = notice.data.get("tool_digest")
-        if not notice.own or digest is None or not self._may_hold(session_id):
+        may_answer = notice.own and digest is not None and self._may_hold(session_id)
+        if may_answer:
+            decided = self.decide_by_rule(session_id, notice.data)
+            if decided is not RuleAction.ASK:
+                return make_rule_decision(allows=decided is RuleAction.ALLOW)
+        self._hooks.announce_hook_event(notice, data)
+        if digest is None or not may_answer:
             return b""
         tool_input: Mapping[str, Any] = (data or {})["tool_input"]
         if len(json.dumps(tool_input)) > INPUT_CHARS:

@@ -111,6 +111,21 @@ class HookIntake:
         @param caller: the caller who reports the event; C{None} for the service itself.
         @raise ServiceError: 404: no such session, or not visible to C{caller}.
         """
+        notice = self.read_hook_event(event, session_id, data, caller)
+        self.announce_hook_event(notice, data)
+        return notice
+
+    def read_hook_event(
+        self,
+        event: HookEvent,
+        session_id: str,
+        data: Mapping[str, Any] | None,
+        caller: Identity | None = None,
+    ) -> HookNotice:
+        """Return the reduced form of a hook event, and announce nothing.
+
+        @raise ServiceError: see L{handle_hook_event}.
+        """
         session = get_reported_session(self._sessions(), session_id, caller)
         notice = HookNotice(
             session_id=session_id,
@@ -121,12 +136,15 @@ class HookIntake:
             subagent=bool(_get_text(data, "agent_id")),
             background=_count_entries(data, "background_tasks"),
         )
-        told = HookEventPayload(session_id=session_id, at=notice.at, data=dict(notice.data))
-        self._publish_event(session, _NAMES[event], told)
-        own = self._does_mode_have_hooks(session) and self._handle_own_event(
-            session, notice, data or {}
-        )
-        return evolve(notice, own=own)
+        return evolve(notice, own=self._is_own_event(session, notice))
+
+    def announce_hook_event(self, notice: HookNotice, data: Mapping[str, Any] | None) -> None:
+        """Broadcast an event that was read, and derive the signals and records from it."""
+        session = self._sessions().get(notice.session_id)
+        told = HookEventPayload(session_id=session.id, at=notice.at, data=dict(notice.data))
+        self._publish_event(session, _NAMES[notice.event], told)
+        if notice.own:
+            self._handle_own_event(session, notice, data or {})
 
     # -- internal
 
@@ -134,17 +152,24 @@ class HookIntake:
         entry = self._clis.get_entry(session.mode)
         return entry is not None and entry.capabilities.hooks is not HookSupport.NONE
 
-    def _handle_own_event(
-        self, session: Session, notice: HookNotice, data: Mapping[str, Any]
-    ) -> bool:
-        """Handle an event of the session's agent; return false if another agent reports it."""
+    def _is_own_event(self, session: Session, notice: HookNotice) -> bool:
+        """Return true if the session's own agent reports the event, of a mode with hooks."""
+        if not self._does_mode_have_hooks(session):
+            return False
         told = self._told.get(session.id)
         if told is None:
             last = session.conversation_ids[-1] if session.conversation_ids else None
             told = self._told[session.id] = _SessionHookState(PaneConversations(last))
-        conversation = str(notice.data.get("session_id", ""))
-        if not told.conversations.is_event_of_pane_agent(notice.event, conversation, notice.source):
-            return False
+        return told.conversations.is_event_of_pane_agent(
+            notice.event, _get_conversation(notice), notice.source
+        )
+
+    def _handle_own_event(
+        self, session: Session, notice: HookNotice, data: Mapping[str, Any]
+    ) -> None:
+        """Handle an event of the session's agent."""
+        told = self._told[session.id]
+        conversation = _get_conversation(notice)
         self._record_conversation(session, notice, conversation)
         if notice.event is HookEvent.PROMPT_SUBMITTED:
             self._proofs.add_hook_report(
@@ -157,7 +182,6 @@ class HookIntake:
             told.todos.update_from_tool(tool, given, data.get("tool_response"))
         self._record_work(session, notice, told)
         self._send_signals(session, notice, told.dialogs)
-        return True
 
     def _record_conversation(self, session: Session, notice: HookNotice, conversation: str) -> None:
         fields: dict[str, Any] = {}
@@ -248,6 +272,10 @@ class HookIntake:
         fields: dict[str, Any] = {n: None for n in names if getattr(session, n) is not None}
         if fields:
             self._sessions().update_record(session_id, durable=False, **fields)
+
+
+def _get_conversation(notice: HookNotice) -> str:
+    return str(notice.data.get("session_id", ""))
 
 
 def _get_text(data: Mapping[str, Any] | None, key: str) -> str:

@@ -245,6 +245,18 @@ class ApprovalResolvedPayload(Payload):
     rule: str | None = omit_if_none()
 
 
+class RuleAnswerPayload(Payload):
+    """Answer of a rule to an agent's hook, before there was an item.
+
+    C{answer} is C{allowed} or C{denied}, C{rule} the name of the rule.
+    """
+
+    session_id: str
+    tool: str
+    answer: str
+    rule: str
+
+
 class NoticePayload(Payload):
     """Notice for the open pages of an account, as its own rules decided.
 

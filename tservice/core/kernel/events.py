@@ -218,6 +218,10 @@ class EventName(StrEnum):
     APPROVAL_PENDING = "approval:pending", told.ApprovalPayload, "an item waits for a person"
     APPROVAL_UPDATED = "approval:updated", told.ApprovalPayload, "a waiting item changed"
     APPROVAL_RESOLVED = "approval:resolved", told.ApprovalResolvedPayload, "an item no longer waits"
+    APPROVAL_BY_RULE = (
+        "approval:byRule", told.RuleAnswerPayload,
+        "a rule answered an agent's hook, so there was no item"
+    )  # fmt: skip
     NOTICE_SENT = (
         "notice:sent", told.NoticePayload,
         "`rules of the account <features.rst#protocol-notices>`_ announce something on its pages",

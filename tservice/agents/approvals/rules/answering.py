@@ -1,12 +1,15 @@
-"""Answers of approval rules to the items of the inbox (protocol-approval-rules).
+"""Answers of approval rules to agents (protocol-approval-rules).
 
-A rule answers through the same operation as a person. So it presses a key only on the dialog that
-the item was made from, and a person who is faster wins.
+A rule answers the hook of a request directly if the hook waits for a decision. The decision reaches
+only the process that reported the request, so no screen has to prove it. Otherwise a rule answers
+the item of the inbox through the same operation as a person. So it presses a key only on the dialog
+that the item was made from, and a person who is faster wins.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from attrs import frozen
 from twisted.internet.defer import Deferred
@@ -23,6 +26,7 @@ from tservice.agents.approvals.rules.model import (
 )
 from tservice.agents.approvals.rules.requests import (
     classify_answer,
+    make_hook_request,
     make_rule_answer,
     make_tool_request,
     shows_request,
@@ -33,10 +37,10 @@ from tservice.audit.interfaces import RULE_ANSWER, AuditEntry, IAuditLog
 from tservice.core.callers.caller import Caller
 from tservice.core.callers.identity import Identity
 from tservice.core.kernel.errors import ServiceError, make_conflict_error
-from tservice.core.kernel.event_payloads import ApprovalResolvedPayload
+from tservice.core.kernel.event_payloads import ApprovalResolvedPayload, RuleAnswerPayload
 from tservice.core.kernel.events import Event, EventHub, EventName
 from tservice.core.kernel.tasks import spawn_logged
-from tservice.sessions.interfaces import ISessions
+from tservice.sessions.interfaces import ISessions, Session
 
 MOST_TRIES = 3
 """Maximum number of attempts to answer one item; later it is left to a person."""
@@ -58,7 +62,7 @@ class _Attempt:
 
 
 class RuleAnswerer:
-    """Answers items by the rules of the accounts that own their sessions.
+    """Answers hooks and items by the rules of the accounts that own their sessions.
 
     @param find_account: returns the account with its present rights, by name; C{None} if it is gone
         or disabled.
@@ -72,19 +76,20 @@ class RuleAnswerer:
         rules: ApprovalRuleService,
         sessions: ISessions,
         audit: IAuditLog,
+        hub: EventHub,
         find_account: Callable[[str | None], Identity | None],
     ) -> None:
-        self._approvals, self._rules, self._sessions = approvals, rules, sessions
+        self._approvals, self._rules, self._sessions, self._hub = approvals, rules, sessions, hub
         self._audit, self._find_account = audit, find_account
         self._tried: dict[str, _Attempt] = {}
         self._known: dict[str, tuple[str, ToolRequest]] = {}
         self._works: set[Deferred[None]] = set()
         self._end: Callable[[], None] | None = None
 
-    def start(self, hub: EventHub) -> None:
+    def start(self) -> None:
         """Subscribe to events."""
         self._rules.load_rules()
-        self._end = hub.subscribe(self._handle_event)
+        self._end = self._hub.subscribe(self._handle_event)
         self._approvals.on_answer = self._record_answer
         self._rules.on_new_rule = self._consider_pending_items
 
@@ -96,7 +101,46 @@ class RuleAnswerer:
         for work in list(self._works):
             work.cancel()
 
+    def answer_hook(self, session_id: str, data: Mapping[str, Any]) -> RuleAction:
+        """Return the decision of the rules on the request of a hook that waits for it.
+
+        The decision is recorded unless it is to ask.
+
+        @param data: the reduced data of the hook.
+        """
+        session = self._sessions.get(session_id)
+        request = make_hook_request(session, data)
+        account = None if request is None else self._find_account(request.owner or None)
+        if request is None or account is None:
+            return RuleAction.ASK
+        decision = self._rules.decide(request, account)
+        if decision.action is RuleAction.ASK:
+            return RuleAction.ASK
+        rule = decision.rules[0]
+        allows = decision.action is RuleAction.ALLOW
+        told = RequestAnswer.ALLOWED if allows else RequestAnswer.DENIED
+        self._rules.record_answer("", request, told, decision.rules)
+        self._write_audit_entry(request, told, decision.rules, {"digest": data["tool_digest"]})
+        self._approvals.record_hook_answer(session_id, data, rule.name)
+        self._publish_answer(session, request, told, rule)
+        return decision.action
+
     # -- internal
+
+    def _publish_answer(
+        self, session: Session, request: ToolRequest, told: RequestAnswer, rule: ApprovalRule
+    ) -> None:
+        payload = RuleAnswerPayload(
+            session_id=session.id, tool=request.tool, answer=told.value, rule=rule.name
+        )
+        self._hub.publish(
+            Event(
+                name=EventName.APPROVAL_BY_RULE,
+                payload=payload,
+                session_id=session.id,
+                owner=session.owner,
+            )
+        )
 
     def _handle_event(self, event: Event) -> None:
         self._rules.handle_event(event)
@@ -196,28 +240,31 @@ class RuleAnswerer:
         told = classify_answer(given.item, given.answer)
         self._rules.record_answer(given.item.id, request, told, given.rules)
         if given.rules:
-            self._write_audit_entry(given.item, request, told, given.rules[0], given)
+            source = {"item": given.item.id, "digest": given.item.tool_digest}
+            self._write_audit_entry(request, told, given.rules, source)
 
     def _write_audit_entry(
         self,
-        item: ApprovalItem,
         request: ToolRequest,
         told: RequestAnswer,
-        rule: ApprovalRule,
-        given: AnswerGiven,
+        rules: Sequence[ApprovalRule],
+        source: Mapping[str, str | None],
     ) -> None:
+        """Record an answer in the audit log.
+
+        @param source: the item, if there was one, and the digest of the tool's inputs.
+        """
         detail = {
-            "item": item.id,
+            **source,
             "answer": told.value,
             "tool": request.tool,
-            "rule": rule.id,
-            "name": rule.name,
-            "digest": item.tool_digest,
+            "rule": rules[0].id,
+            "name": rules[0].name,
         }
-        if len(given.rules) > 1:
-            detail["rules"] = " ".join(each.id for each in given.rules[:10])
+        if len(rules) > 1:
+            detail["rules"] = " ".join(each.id for each in rules[:10])
         self._audit.record_entry(
             AuditEntry(
-                action=RULE_ANSWER, actor=request.owner, target=item.session_id, detail=detail
+                action=RULE_ANSWER, actor=request.owner, target=request.session_id, detail=detail
             )
         )

@@ -1,4 +1,4 @@
-"""Requests of agents as inbox items show them, and the answers that rules may give.
+"""Requests of agents as hooks and inbox items show them, and the answers that rules may give.
 
 This module does no I/O.
 """
@@ -6,10 +6,19 @@ This module does no I/O.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from tservice.agents.approvals.answer_steps import AnswerAction, DialogAnswer
-from tservice.agents.approvals.dialog_comparison import shows_summary
-from tservice.agents.approvals.model import SHELL_TOOL, ApprovalItem, DialogKind, ItemKind
+from tservice.agents.approvals.dialog_comparison import get_tool_identity, shows_summary
+from tservice.agents.approvals.model import (
+    PLAN_TOOL,
+    QUESTION_TOOL,
+    SHELL_TOOL,
+    ApprovalItem,
+    DialogKind,
+    ItemKind,
+)
 from tservice.agents.approvals.rules.model import (
     FETCH_TOOLS,
     FILE_TOOLS,
@@ -40,10 +49,12 @@ def make_tool_request(item: ApprovalItem, session: Session | None = None) -> Too
     @param session: the item's session; without it, the request is in no case, and the agent's
         current folder counts as the session's.
     """
+    tool = item.tool_name
     if (
         item.kind is not ItemKind.PERMISSION
         or item.folder_digest is not None
-        or item.tool_name in (None, SHELL_TOOL)
+        or tool is None
+        or tool == SHELL_TOOL
         or item.tool_digest is None
         or item.dialog not in (None, DialogKind.PERMISSION.value)
     ):
@@ -53,25 +64,47 @@ def make_tool_request(item: ApprovalItem, session: Session | None = None) -> Too
         session_id=item.session_id,
         case_name=None if session is None else session.case_name,
         cli="" if session is None else session.mode,
-        tool=item.tool_name or "",
+        tool=tool,
         subject=item.tool_summary,
         working_dir=item.cwd or "/" if session is None else session.working_dir,
         cwd=item.cwd,
-        is_complete=_is_complete(item),
+        is_complete=_is_complete(tool, item.tool_missing, item.tool_other),
     )
 
 
-def _is_complete(item: ApprovalItem) -> bool:
-    """Return true if the item's summary decides what the tool does."""
-    others = frozenset(item.tool_other or ())
-    if item.tool_missing:
+def make_hook_request(session: Session, data: Mapping[str, Any]) -> ToolRequest | None:
+    """Return the request in the data of a hook; C{None} if the tool asks for no permission."""
+    tool, subject, digest = get_tool_identity(data)
+    if tool is None or digest is None or tool in (QUESTION_TOOL, PLAN_TOOL):
+        return None
+    return ToolRequest(
+        owner=session.owner or "",
+        session_id=session.id,
+        case_name=session.case_name,
+        cli=session.mode,
+        tool=tool,
+        subject=subject,
+        working_dir=session.working_dir,
+        cwd=data.get("cwd"),
+        is_complete=_is_complete(tool, data.get("tool_missing"), data.get("tool_other")),
+    )
+
+
+def _is_complete(tool: str, missing: int | None, other: Iterable[str] | None) -> bool:
+    """Return true if the summary of a tool's inputs decides what the tool does.
+
+    @param missing: number of characters that the summary lacks.
+    @param other: names of further inputs.
+    """
+    others = frozenset(other or ())
+    if missing:
         return False
-    if item.tool_name in SHELL_TOOLS:
+    if tool in SHELL_TOOLS:
         return not others
-    if item.tool_name in FETCH_TOOLS:
+    if tool in FETCH_TOOLS:
         return others <= _FETCH_INPUTS
     # A command among the inputs of a file's tool would have become its summary.
-    return item.tool_name not in FILE_TOOLS or "file_path" not in others
+    return tool not in FILE_TOOLS or "file_path" not in others
 
 
 def shows_request(item: ApprovalItem) -> bool:

@@ -71,7 +71,11 @@ export function AwayBlock() {
     void read();
     let timer: ReturnType<typeof setTimeout> | undefined;
     const soon = () => (timer ??= setTimeout(() => ((timer = undefined), void read()), PAUSE_MS));
-    const ends = [onServerEvent("session:stop", soon), onServerEvent("approval:resolved", soon)];
+    const ends = [
+      onServerEvent("session:stop", soon),
+      onServerEvent("approval:resolved", soon),
+      onServerEvent("approval:byRule", soon),
+    ];
     return () => {
       clearTimeout(timer);
       ends.forEach((end) => end());

@@ -4,12 +4,15 @@ import type { AnsweredRequestResponse, ApprovalRuleBody, ApprovalRuleResponse } 
 import { resource } from "../../store/resource.ts";
 import { showError, showToast } from "../../store/toasts.ts";
 
-export const rules = resource(() => api.get("/api/approval-rules"), ["approval:resolved"]);
+/** After these another answer is in the history. */
+const ANSWERED = ["approval:resolved", "approval:byRule"] as const;
+
+export const rules = resource(() => api.get("/api/approval-rules"), ANSWERED);
 
 /** What the agents asked last and how it was answered, for the conversation; kept between its views. */
 export const answers = resource(
   async () => (await api.get("/api/approval-rules/answers")).answers,
-  ["approval:resolved"],
+  ANSWERED,
   { keep: true, failed: () => "" },
 );
 

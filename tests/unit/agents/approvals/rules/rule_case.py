@@ -60,9 +60,11 @@ class RuleCase(ApprovalCase):
             self.check_case,
         )
         self.answerer = RuleAnswerer(
-            self.approvals, self.rules, self.sessions, self.audit, lambda owner: self.account
-        )
-        self.answerer.start(self.machine.hub)
+            self.approvals, self.rules, self.sessions, self.audit, self.machine.hub,
+            lambda owner: self.account,
+        )  # fmt: skip
+        self.agents.channel.decisions.decide_by_rule = self.answerer.answer_hook
+        self.answerer.start()
         self.addCleanup(self.answerer.stop)
 
     async def check_case(self, name: str, caller: Identity) -> None:
