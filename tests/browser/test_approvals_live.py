@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import pytest
@@ -52,6 +53,46 @@ class LiveInboxTests(LiveCase):
         expect(card).to_have_count(0)
         agent.rests()
         self.assertFalse(agent.made("made").exists())
+
+    def test_no_with_a_reason_is_written_by_keys_and_by_thumb(self) -> None:
+        agent = self.agent()
+        for options, reason in (({}, "use mkdir instead"), (PHONE, "by no means")):
+            agent.prompt("RUN: touch made", wait="blocked")
+            agent.item()
+            page = self.shown(agent, **options)
+            card = self.card(page, agent)
+            opener = card.get_by_test_id("approval-why")
+            field = card.get_by_test_id("approval-reason")
+            if options:
+                opener.scroll_into_view_if_needed()
+                box = opener.bounding_box()
+                assert box is not None
+                self.assertGreaterEqual(box["height"], THUMB)
+                opener.tap()
+                field.fill(reason)
+                self.keep_picture(page, "reason-phone")
+                with page.expect_request("**/answer") as sent:
+                    card.get_by_test_id("approval-reason-send").tap()
+            else:
+                opener.focus()
+                page.keyboard.press("w")
+                expect_focus(field)
+                page.keyboard.press("Escape")
+                expect_focus(opener)
+                page.keyboard.press("w")
+                page.keyboard.type(reason)
+                self.keep_picture(page, "reason-desk")
+                with page.expect_request("**/answer") as sent:
+                    page.keyboard.press("Control+Enter")
+            told: dict[str, Any] = sent.value.post_data_json or {}
+            self.assertEqual(("deny", reason), (told.get("action"), told.get("reason")))
+            expect(card).to_have_count(0)
+            agent.rests()
+            self.assertFalse(agent.made("made").exists())
+
+    def keep_picture(self, page: Page, name: str) -> None:
+        if folder := os.environ.get("APPROVAL_PICTURES"):
+            page.screenshot(path=f"{folder}/{name}.png")
 
     def test_long_command_of_an_approval_is_whole_and_scrolls(self) -> None:
         """Its end can be read before it is agreed to, and says what may be grave."""

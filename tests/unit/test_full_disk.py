@@ -334,7 +334,7 @@ class FullDiskInboxTests(DiskCase):
         self.assertIn("id", columns)
         hub, told = EventHub(), list[str]()
         hub.subscribe(lambda event: told.append(f"{event.name} {to_wire(event)['id']}"))
-        inbox = ApprovalInbox(self.clock, ApprovalStore(self.database), hub)
+        inbox = ApprovalInbox(self.clock, ApprovalStore(self.database), hub, lambda item: False)
         self.addCleanup(inbox.close)
         inbox.load_items()
         self.fill()

@@ -32,7 +32,10 @@ class ApprovalCase(AgentHarnessCase):
 
     def open_inbox(self) -> None:
         self.inbox = ApprovalInbox(
-            self.clock, ApprovalStore(self.machine.database), self.machine.hub
+            self.clock,
+            ApprovalStore(self.machine.database),
+            self.machine.hub,
+            self.agents.channel.answers.takes_reason,
         )
         folders = FolderQuestionAnswerer(self.inbox, self.sessions, self.agents.trust)
         self.agents.trust.questions = folders.questions

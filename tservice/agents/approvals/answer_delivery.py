@@ -64,6 +64,10 @@ class AnswerOutcome:
 class AnswerChannel(Protocol):
     """Way to an agent that needs no keys."""
 
+    def takes_reason(self, item: ApprovalItem) -> bool:
+        """Return true if a denial of the item's request can have a reason, as far as is known."""
+        ...
+
     async def give_answer(
         self,
         item: ApprovalItem,

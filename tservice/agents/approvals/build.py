@@ -31,7 +31,8 @@ def build_approvals(
     @param trust: the check of working folders, which asks its questions in this inbox from now on.
     @param channel: gives answers that need no keys.
     """
-    inbox = ApprovalInbox(ground.reactor, ApprovalStore(ground.database), ground.hub)
+    store = ApprovalStore(ground.database)
+    inbox = ApprovalInbox(ground.reactor, store, ground.hub, channel.takes_reason)
     folders = FolderQuestionAnswerer(inbox, sessions, trust)
     trust.questions = folders.questions
     approvals = ApprovalService(

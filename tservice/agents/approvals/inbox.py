@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from attrs import evolve, frozen
@@ -27,7 +27,7 @@ from tservice.agents.approvals.model import (
     update_from_folder,
     update_from_hook,
 )
-from tservice.agents.approvals.responses import make_item_response
+from tservice.agents.approvals.responses import ApprovalItemResponse, make_item_response
 from tservice.agents.approvals.store import ApprovalStore
 from tservice.agents.foldertrust.counted import FolderFinding
 from tservice.core.callers.identity import Identity
@@ -73,7 +73,15 @@ class ApprovalInbox:
     A change is saved on disk before it is announced.
     """
 
-    def __init__(self, clock: IReactorTime, store: ApprovalStore, hub: EventHub) -> None:
+    def __init__(
+        self,
+        clock: IReactorTime,
+        store: ApprovalStore,
+        hub: EventHub,
+        takes_reason: Callable[[ApprovalItem], bool],
+    ) -> None:
+        """@param takes_reason: returns true if a denial of an item can have a reason."""
+        self._takes_reason = takes_reason
         self._clock = clock
         self._store = store
         self._hub = hub
@@ -123,6 +131,10 @@ class ApprovalInbox:
             if fresh and past.resolution is not ApprovalResolution.ANSWERED:
                 raise make_conflict_error(f"{past.resolution}: {_SAID[past.resolution]}")
         raise make_not_found_error(f"Approval {item_id}")
+
+    def describe_item(self, item: ApprovalItem) -> ApprovalItemResponse:
+        """Return the item as a response."""
+        return make_item_response(item, takes_reason=self._takes_reason(item))
 
     # -- changes from screens and hooks
 
@@ -248,13 +260,13 @@ class ApprovalInbox:
             self._publish_resolved(before, ApprovalResolution.SUPERSEDED)
         self._items[item.session_id] = item
         self._arm_timer()
-        self._publish_event(item, EventName.APPROVAL_PENDING, make_item_response(item))
+        self._publish_event(item, EventName.APPROVAL_PENDING, self.describe_item(item))
 
     def _update_item(self, before: ApprovalItem, item: ApprovalItem) -> None:
         if item != before:
             self._store.save_item(item)
             self._items[item.session_id] = item
-            self._publish_event(item, EventName.APPROVAL_UPDATED, make_item_response(item))
+            self._publish_event(item, EventName.APPROVAL_UPDATED, self.describe_item(item))
 
     def _remove_item(self, item: ApprovalItem, resolution: ApprovalResolution) -> None:
         del self._items[item.session_id]

@@ -61,14 +61,17 @@ class ApprovalItemResponse(ApprovalPayload):
     rule_match: RuleMatchResponse | None = omit_if_none(
         description="Match of an approval rule for toolName that would allow exactly this"
     )
+    takes_reason: bool | None = omit_if_none(
+        description="True if a deny can have a reason, which the agent reads and continues with"
+    )
     frame: str
     acknowledged_at: int | None = omit_if_none()
 
 
-def make_item_response(item: ApprovalItem) -> ApprovalItemResponse:
+def make_item_response(item: ApprovalItem, *, takes_reason: bool = False) -> ApprovalItemResponse:
     """Return the item as a response; unknown fields are left out."""
     shown = ApprovalItemResponse.model_validate(item, from_attributes=True)
-    told: dict[str, object] = {"frame": item.shown_frame}
+    told: dict[str, object] = {"frame": item.shown_frame, "takes_reason": takes_reason or None}
     if not item.options:
         told["options"] = None
     if item.tool_name is None and item.seen_command is not None:

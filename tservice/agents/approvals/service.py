@@ -32,7 +32,7 @@ from tservice.agents.approvals.model import (
     ItemKind,
     makes_item,
 )
-from tservice.agents.approvals.responses import ApprovalItemResponse, make_item_response
+from tservice.agents.approvals.responses import ApprovalItemResponse
 from tservice.agents.approvals.rules.model import ApprovalRule
 from tservice.agents.interfaces import IAgents
 from tservice.clis.interfaces import AnswerKeys, ICliRegistry
@@ -138,7 +138,7 @@ class ApprovalService:
     def list_known(self, caller: Identity) -> list[ApprovalItemResponse]:
         """Return the items that C{caller} may see in their last known state, oldest first."""
         return (
-            [make_item_response(item) for item in self._inbox.list_visible(caller)]
+            [self._inbox.describe_item(item) for item in self._inbox.list_visible(caller)]
             if self._is_enabled
             else []
         )

@@ -11,7 +11,7 @@ from tservice.agents.approvals.answer_delivery import LOOKS, AnswerChannel, Answ
 from tservice.agents.approvals.answer_screen import AnswerScreen, GuardedScreen
 from tservice.agents.approvals.answer_steps import DialogAnswer
 from tservice.agents.approvals.dialog_comparison import may_answer
-from tservice.agents.approvals.model import ApprovalItem
+from tservice.agents.approvals.model import ApprovalItem, ItemKind
 from tservice.core.kernel.clock import wait_seconds
 from tservice.core.kernel.errors import make_conflict_error, make_failure_error
 from tservice.mux.interface import IPane, MuxError
@@ -29,7 +29,13 @@ class WaitingQuestion(Protocol):
 
 
 class QuestionSource(Protocol[_Q, _D]):
-    """Questions of one kind of channel, and the decisions that it takes."""
+    """Questions of one kind of channel, and the decisions that it takes.
+
+    @ivar takes_reasons: true if a denial can have a reason for the agent.
+    """
+
+    @property
+    def takes_reasons(self) -> bool: ...
 
     def find_question(self, item: ApprovalItem) -> _Q | None:
         """Return the question of an item; C{None} if none waits."""
@@ -50,6 +56,11 @@ class ChannelAnswerer(AnswerChannel, Generic[_Q, _D]):
     def __init__(self, clock: IReactorTime, source: QuestionSource[_Q, _D]) -> None:
         self._clock = clock
         self._source = source
+
+    def takes_reason(self, item: ApprovalItem) -> bool:
+        """See L{AnswerChannel}."""
+        asks = item.kind is ItemKind.PERMISSION and self._source.takes_reasons
+        return asks and self._source.find_question(item) is not None
 
     async def give_answer(
         self,
@@ -95,6 +106,10 @@ class FirstAnswerer(AnswerChannel):
 
     def __init__(self, *channels: AnswerChannel) -> None:
         self._channels = channels
+
+    def takes_reason(self, item: ApprovalItem) -> bool:
+        """See L{AnswerChannel}."""
+        return any(channel.takes_reason(item) for channel in self._channels)
 
     async def give_answer(
         self,

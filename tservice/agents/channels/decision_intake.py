@@ -6,6 +6,8 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from twisted.internet.defer import Deferred
+
 from tservice.agents.approvals.rules.model import RuleAction
 from tservice.agents.channels.claude_decisions import make_rule_decision
 from tservice.agents.channels.held_hooks import HeldHooks
@@ -62,13 +64,14 @@ class DecisionIntake:
             decided = self.decide_by_rule(session_id, notice.data)
             if decided is not RuleAction.ASK:
                 return make_rule_decision(allows=decided is RuleAction.ALLOW)
+        tool_input: Mapping[str, Any] = (data or {}).get("tool_input") or {}
+        if digest is None or not may_answer or len(json.dumps(tool_input)) > INPUT_CHARS:
+            self._hooks.announce_hook_event(notice, data)
+            return b""
+        # An item that the event leads to says what the held hook can take.
+        held = Deferred.fromCoroutine(self._held.hold_hook(session_id, digest, tool_input))
         self._hooks.announce_hook_event(notice, data)
-        if digest is None or not may_answer:
-            return b""
-        tool_input: Mapping[str, Any] = (data or {})["tool_input"]
-        if len(json.dumps(tool_input)) > INPUT_CHARS:
-            return b""
-        return await self._held.hold_hook(session_id, digest, tool_input)
+        return await held
 
     def _may_hold(self, session_id: str) -> bool:
         chosen = self._settings.get()

@@ -11,6 +11,8 @@ from tservice.agents.channels.held_hooks import HeldHook, HeldHooks
 class HookQuestions:
     """Questions of held hooks (L{tservice.agents.channels.channel_answerer.QuestionSource})."""
 
+    takes_reasons = True
+
     def __init__(self, held: HeldHooks) -> None:
         self._held = held
 

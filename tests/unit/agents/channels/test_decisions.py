@@ -7,9 +7,10 @@ from typing import Any
 
 from twisted.internet.defer import CancelledError, Deferred
 
+from tests.event_helpers import to_wire
 from tests.unit.agents.approvals_harness import ApprovalCase
 from tests.unit.agents.dialog_client import permission_page, question_page
-from tests.unit.sessions.harness import start_coroutine
+from tests.unit.sessions.harness import ADMIN, start_coroutine
 from tservice.agents.channels import decision_intake, held_hooks
 from tservice.core.kernel.errors import ErrorCode
 from tservice.sessions.interfaces import InputRequest, Session
@@ -104,6 +105,23 @@ class AnswerByHookTests(DecisionCase):
             self.assertEqual(
                 {"behavior": "deny", "message": message, "interrupt": ends}, self.decision(held)
             )
+
+    def test_item_says_that_its_denial_can_have_a_reason(self) -> None:
+        _, held = self.held_dialog()
+        told = [to_wire(e) for e in self.machine.events if e.name == "approval:pending"]
+        self.assertEqual([True], [each["takesReason"] for each in told])
+        (listed,) = self.approvals.list_known(ADMIN)
+        self.assertTrue(listed.takes_reason)
+        held.cancel()
+        self.failureResultOf(held, CancelledError)
+        (listed,) = self.approvals.list_known(ADMIN)
+        self.assertIsNone(listed.takes_reason)
+
+    def test_question_takes_text_and_no_reason(self) -> None:
+        page = question_page("Port", "8080", "9090")
+        self.held_dialog(page, "AskUserQuestion", **PORTS)
+        (listed,) = self.approvals.list_known(ADMIN)
+        self.assertIsNone(listed.takes_reason)
 
     def test_option_no_is_a_denial(self) -> None:
         session, held = self.held_dialog()

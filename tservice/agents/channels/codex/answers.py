@@ -24,6 +24,8 @@ _LABELS = (
 class ServerQuestions:
     """Questions of all servers (L{tservice.agents.channels.channel_answerer.QuestionSource})."""
 
+    takes_reasons = False
+
     def __init__(self, servers: CodexServers) -> None:
         self._servers = servers
 

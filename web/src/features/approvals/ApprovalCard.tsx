@@ -7,7 +7,7 @@ import { lazySlot } from "../../ui/lazySlot.tsx";
 import { showError } from "../../store/toasts.ts";
 import "./approvals.css";
 import { answer, answering, dismiss, isUndoable, undoDismiss } from "./actions.ts";
-import { ApproveOrDeny, MultipleChoice, SingleChoice, TextAnswer } from "./Choices.tsx";
+import { ApproveOrDeny, DenyWithReason, MultipleChoice, SingleChoice, TextAnswer } from "./Choices.tsx";
 import {
   type Answer,
   asksToRun,
@@ -106,6 +106,13 @@ function AnswerForm({ item, busy }: { item: ApprovalItemResponse; busy: boolean 
   return (
     <>
       {Form && <Form key={item.frame} item={item} busy={busy} onAnswer={give} />}
+      {item.takesReason && (
+        <DenyWithReason
+          item={item}
+          busy={busy}
+          onSend={(reason) => answer(item, { action: "deny", reason })}
+        />
+      )}
       <RuleButtons item={item} busy={busy} />
       {acceptsText(item) && (
         <TextAnswer item={item} busy={busy} onSend={(text) => answer(item, { action: "text", text })} />

@@ -1,5 +1,5 @@
 /** The ways to answer a dialog. */
-import { useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { Icon } from "../../ui/Icon.tsx";
 import "./choices.css";
 import {
@@ -152,25 +152,92 @@ export function MultipleChoice({ item, busy, onAnswer }: Props) {
   );
 }
 
-interface TextProps {
+interface SendProps {
   item: ApprovalItemResponse;
   busy: boolean;
   /** @returns whether the text was taken; one that was not stays in its field. */
   onSend: (text: string) => Promise<boolean>;
 }
 
-export function TextAnswer({ item, busy, onSend }: TextProps) {
+export function TextAnswer({ item, busy, onSend }: SendProps) {
+  const idle = item.kind === "idle";
+  return (
+    <TextForm
+      busy={busy}
+      onSend={onSend}
+      placeholder={idle ? "What should it do next?" : "Or answer in your own words"}
+      label={idle ? `Next prompt for ${item.sessionName}` : `Your answer to ${item.sessionName}`}
+      testid="approval-text"
+    />
+  );
+}
+
+/** Declines with words that the agent reads; a plain No ends its turn. The key W opens the field. */
+export function DenyWithReason({ item, busy, onSend }: SendProps) {
+  const [open, setOpen] = useState(false);
+  const opener = useRef<HTMLButtonElement>(null);
+  const wasOpen = useRef(false);
+  useLayoutEffect(() => {
+    if (wasOpen.current && !open) opener.current?.focus();
+    wasOpen.current = open;
+  }, [open]);
+  if (!open)
+    return (
+      <button
+        type="button"
+        ref={opener}
+        class="choice-button quiet choice-why"
+        disabled={busy}
+        onClick={() => setOpen(true)}
+        data-key="w"
+        data-testid="approval-why"
+      >
+        <span>No, and say why…</span>
+        <kbd aria-hidden="true">W</kbd>
+      </button>
+    );
+  return (
+    <TextForm
+      busy={busy}
+      onSend={onSend}
+      onCancel={() => setOpen(false)}
+      placeholder="Why not, or what to do instead"
+      label={`Reason for ${item.sessionName}, which continues with it`}
+      testid="approval-reason"
+    />
+  );
+}
+
+interface TextProps extends Omit<SendProps, "item"> {
+  placeholder: string;
+  label: string;
+  testid: string;
+  /** The field was opened by a press: it has the focus, and Escape closes it. */
+  onCancel?: () => void;
+}
+
+function TextForm({ busy, onSend, placeholder, label, testid, onCancel }: TextProps) {
   const [text, setText] = useState("");
+  const field = useRef<HTMLTextAreaElement>(null);
+  const isOpened = onCancel !== undefined;
+  useLayoutEffect(() => {
+    if (isOpened) field.current?.focus();
+  }, []);
   const usable = text.trim() !== "" && !busy;
   const send = async () => {
     if (usable && (await onSend(text))) setText("");
   };
   const key = (event: KeyboardEvent) => {
+    if (event.key === "Escape" && onCancel) {
+      // Only the field closes, not the inbox around it.
+      event.preventDefault();
+      event.stopPropagation();
+      onCancel();
+    }
     if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
     event.preventDefault();
     void send();
   };
-  const idle = item.kind === "idle";
   return (
     <form
       class="approval-text"
@@ -184,17 +251,18 @@ export function TextAnswer({ item, busy, onSend }: TextProps) {
         rows={2}
         maxLength={TEXT_MAX}
         value={text}
-        placeholder={idle ? "What should it do next?" : "Or answer in your own words"}
-        aria-label={idle ? `Next prompt for ${item.sessionName}` : `Your answer to ${item.sessionName}`}
+        placeholder={placeholder}
+        aria-label={label}
         onInput={(event) => setText(event.currentTarget.value)}
         onKeyDown={key}
-        data-testid="approval-text"
+        ref={field}
+        data-testid={testid}
       />
       <button
         type="submit"
         class="button primary"
         disabled={!usable}
-        data-testid="approval-text-send"
+        data-testid={`${testid}-send`}
         title="Send  Ctrl+Enter"
       >
         <Icon name="send" />

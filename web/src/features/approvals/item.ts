@@ -5,7 +5,8 @@ export type { ApprovalItemResponse, ItemOption };
 export type ItemKind = ApprovalItemResponse["kind"];
 
 export type Answer =
-  | { action: "approve" | "deny" }
+  | { action: "approve" }
+  | { action: "deny"; reason?: string }
   | { action: "option"; option: number }
   | { action: "options"; options: number[] }
   | { action: "text"; text: string };

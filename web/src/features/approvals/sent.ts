@@ -28,6 +28,7 @@ function describeAnswer(item: ApprovalItemResponse, answer: Answer): string {
   if (answer.action === "options") return labelsOf(item, answer.options);
   if (answer.action === "text") return answer.text;
   if (answer.action === "approve") return "Approve";
+  if (answer.reason !== undefined) return `No, ${answer.reason}`;
   return item.kind === "question" ? "Skip" : "Deny";
 }
 

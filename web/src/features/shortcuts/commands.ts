@@ -53,6 +53,7 @@ const ELSEWHERE: readonly [group: Group, keys: string, text: string][] = [
   ["Terminal", "Ctrl+Shift+V", "Paste"],
   ["Inbox and fleet", "J K", "Next or previous card"],
   ["Inbox and fleet", "1 … 9", "Pick an option of the focused card"],
+  ["Inbox and fleet", "W", "Say no to the focused card, with a reason"],
   ["Inbox and fleet", "E", "Dismiss the focused card"],
   ["Inbox and fleet", "U", "Undo that while the card is there"],
 ];
