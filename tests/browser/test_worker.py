@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from playwright.sync_api import Page, Worker, expect
 
-from tests.browser.harness import BrowserCase, wait_until_on_page
+from tests.browser.harness import BrowserCase, expect_focus, wait_until_on_page
 from tests.browser.mock_service import MockService
 
 AGENT = "hexadecimal floats"
@@ -100,6 +100,30 @@ class WorkerTests(BrowserCase):
             },
         )
         browser.detach()
+
+    def test_press_on_a_question_leads_to_its_card(self) -> None:
+        page, worker = self.open()
+        waiting = self.mock.get("/api/approvals")["approvals"]
+        cards = [each["sessionId"] for each in waiting if each["kind"] != "idle"]
+        self.assertGreater(len(cards), 1)
+        # The page would bring the oldest one to the front by itself.
+        for session in reversed(cards[1:3]):
+            page.goto("about:blank")
+            wait_until_on_page(page, "no page", lambda: not worker.evaluate(SEEN))
+            self.push(
+                page,
+                {"kind": "permission_prompt", "sessionId": session, "sessionName": "x"},
+            )
+            wait_until_on_page(page, "a notification", lambda: worker.evaluate(SHOWN))
+            page.goto(f"{self.mock.url}/?page=settings")
+            page.get_by_test_id("notify-answers").wait_for()
+            worker.evaluate(PRESS, "")
+            expect_focus(page.locator(f"[data-testid=approval][data-session='{session}']"))
+            self.assertIn(f"session={session}", page.url)
+            wait_until_on_page(page, "it gone", lambda: worker.evaluate(SHOWN) == [])
+            # The address that a press opens where no page is open.
+            page.goto(f"{self.mock.url}/?session={session}&page=approvals")
+            expect_focus(page.locator(f"[data-testid=approval][data-session='{session}']"))
 
     def test_notification_offers_answers_only_when_enabled(self) -> None:
         """Off, it tells what happened alone; on, what is asked, with the answers to it."""

@@ -94,11 +94,15 @@ const TEXTS = {
   lockout: "Too many wrong passwords. Sign-in is blocked for a while.",
 };
 
+/** What waits for an answer is opened itself; all else is its session. */
+const PAGES = { permission_prompt: "approvals", elicitation_dialog: "approvals", digest: "approvals" };
+
 /** A push that this version does not understand still has to show something. */
 function read(data) {
   try {
     const { kind, sessionId, sessionName } = data.json();
-    return { title: String(sessionName || "tservice"), body: TEXTS[kind] || "needs you", sessionId };
+    const title = String(sessionName || "tservice");
+    return { title, body: TEXTS[kind] || "needs you", sessionId, page: PAGES[kind] };
   } catch {
     return { title: "tservice", body: "A session needs you" };
   }
@@ -107,9 +111,9 @@ function read(data) {
 const pages = () => self.clients.matchAll({ type: "window", includeUncontrolled: true });
 
 async function pushed(event) {
-  const { title, body, sessionId } = read(event.data);
+  const { title, body, sessionId, page } = read(event.data);
   const open = await pages();
-  if (open.some((page) => page.visibilityState === "visible")) return;
+  if (open.some((each) => each.visibilityState === "visible")) return;
   const scope = self.registration.scope;
   const { data, ...asked } = (await self.parts.asked(sessionId)) || {};
   await self.registration.showNotification(title, {
@@ -117,30 +121,32 @@ async function pushed(event) {
     ...asked,
     tag: `tservice-${sessionId || "any"}`,
     icon: new URL("icons/icon-192.png", scope).href,
-    data: data || { sessionId },
+    data: { ...(data || { sessionId }), page },
   });
 }
 
-/* An answer that was not taken says so; a press on that leads to the session. */
+/* An answer that was not taken says so; a press on that leads to what was asked. */
 async function refused({ title, tag, icon, data }) {
   const body = "Couldn't send the answer. Open the session to try again.";
-  await self.registration.showNotification(title, { body, tag, icon, data: { sessionId: data.sessionId } });
+  const { sessionId, page } = data;
+  await self.registration.showNotification(title, { body, tag, icon, data: { sessionId, page } });
 }
 
 async function clicked(event) {
-  const { sessionId } = event.notification.data || {};
+  const { sessionId, page: wanted } = event.notification.data || {};
   const outcome = event.action ? await self.parts.answered(event.action, event.notification.data) : "none";
   if (outcome === "taken") return;
   if (outcome === "refused") return refused(event.notification);
   const open = (await pages()).filter((page) => page.url.startsWith(self.registration.scope));
   const page = open.find((each) => each.visibilityState === "visible") || open[0];
   if (page) {
-    if (sessionId) page.postMessage({ type: "open-session", sessionId });
+    if (sessionId) page.postMessage({ type: "open-session", sessionId, page: wanted });
     await page.focus();
     return;
   }
   const url = new URL("./", self.registration.scope);
   if (sessionId) url.searchParams.set("session", sessionId);
+  if (wanted) url.searchParams.set("page", wanted);
   await self.clients.openWindow(url.href);
 }
 

@@ -1,5 +1,6 @@
 /** Keeps the address, the title and the state in step. */
 import { effect } from "@preact/signals";
+import { APPROVALS_PAGE, openInboxAt } from "../features/approvals/openinbox.ts";
 import { sessionsNeedingPerson } from "../features/approvals/state.ts";
 import { signedOut } from "../features/auth/state.ts";
 import { startsOnFleet } from "../features/fleet/startpage.ts";
@@ -63,6 +64,9 @@ function watchAttention(): void {
 
 export function startNavigation(): void {
   readAddress();
+  // As a notification opens it: the card of that session, and no other.
+  const session = activeId.peek();
+  if (openPage.peek() === APPROVALS_PAGE && session !== undefined) openInboxAt(session);
   bare = activeId.peek() === undefined && openPage.peek() === undefined;
   addEventListener("popstate", readAddress);
   effect(beginAtHome);

@@ -11,7 +11,8 @@ import { AnswerArea, Dismiss, RiskHint, ToolSummary } from "./ApprovalCard.tsx";
 import { useCardKeys } from "./cardkeys.ts";
 import "./inbox.css";
 import { type ApprovalItemResponse, getForm } from "./item.ts";
-import { inboxAsked } from "./openinbox.ts";
+import { hasReceivedInit } from "../../api/stream/connection.ts";
+import { inboxAsked, wantedCard } from "./openinbox.ts";
 import { isJustSent } from "./sent.ts";
 import { openItems, refresh } from "./state.ts";
 import { describeAsk, formatAge, getOwnMessage } from "./texts.ts";
@@ -142,10 +143,16 @@ function Nothing() {
   );
 }
 
-/** Focus the card of the session in front; the oldest one where that session asks nothing. */
+/**
+ * Focus the card that was asked for, and nothing until it is there; without one, that of the session
+ * in front, or the oldest.
+ */
 function focusCard(list: Element): void {
   const cards = [...list.querySelectorAll<HTMLElement>(".approval:not([data-closed=true])")];
-  const card = cards.find((each) => each.dataset["session"] === activeId.peek()) ?? cards[0];
+  const cardOf = (id: string | undefined) => cards.find((each) => each.dataset["session"] === id);
+  const wanted = wantedCard.peek();
+  const card = wanted === undefined ? (cardOf(activeId.peek()) ?? cards[0]) : cardOf(wanted);
+  if (card) wantedCard.value = undefined;
   card?.focus({ preventScroll: true });
   card?.scrollIntoView({ block: "nearest" });
 }
@@ -162,12 +169,13 @@ function useFocus(ids: string) {
   const list = useRef<HTMLDivElement>(null);
   const met = useRef(0);
   const asked = inboxAsked.value;
+  const known = hasReceivedInit.value;
   // Once the frame around it is open: nothing in a closed dialog takes the focus.
   useEffect(() => {
-    if (!list.current || (met.current === asked && !isFree(list.current))) return;
+    if (!list.current || !known || (met.current === asked && !isFree(list.current))) return;
     met.current = asked;
     focusCard(list.current);
-  }, [ids, asked]);
+  }, [ids, asked, known]);
   return list;
 }
 
@@ -178,7 +186,10 @@ export function Inbox() {
   const shown = useHeld(items, (item) => item.id, keepsPlace, inside && items.length > 0);
   const list = useFocus(shown.map(({ item }) => item.id).join());
   useCardKeys(list);
-  useEffect(() => void refresh(), []);
+  useEffect(() => {
+    void refresh();
+    return () => (wantedCard.value = undefined);
+  }, []);
   return (
     <div class="approvals" ref={list} data-testid="approvals" {...pointer}>
       <p class="sr-only" role="status">

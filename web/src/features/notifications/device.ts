@@ -143,13 +143,21 @@ export async function resume(): Promise<void> {
 /** @returns false where this browser is not to show any. */
 export const isOn = (): boolean => device.value === "page" || device.value === "push";
 
-/** Through the worker: a phone's browser refuses notifications of a page itself. */
-export async function showNotification(title: string, body: string, sessionId: string): Promise<void> {
+/**
+ * Through the worker: a phone's browser refuses notifications of a page itself.
+ * @param page what a press opens; undefined: the session alone.
+ */
+export async function showNotification(
+  title: string,
+  body: string,
+  sessionId: string,
+  page?: string,
+): Promise<void> {
   const registration = await navigator.serviceWorker.getRegistration(document.baseURI);
   await registration?.showNotification(title, {
     body,
     tag: `tservice-${sessionId}`,
     icon: serviceUrl("icons/icon-192.png", document.baseURI),
-    data: { sessionId },
+    data: { sessionId, page },
   });
 }

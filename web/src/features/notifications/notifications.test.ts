@@ -124,7 +124,7 @@ describe("service worker", () => {
         body: "asks for permission",
         tag: "tservice-s1",
         icon: `${SCOPE}icons/icon-192.png`,
-        data: { sessionId: "s1" },
+        data: { sessionId: "s1", page: "approvals" },
       }),
     );
   });
@@ -152,7 +152,11 @@ describe("service worker", () => {
     };
     const { tell, shown } = worker([], { asked: async () => asked });
     await tell("push", { data: data(PUSH) });
-    expect(shown).toHaveBeenCalledWith("build", expect.objectContaining({ ...asked, tag: "tservice-s1" }));
+    const shownData = { frame: "f", page: "approvals" };
+    expect(shown).toHaveBeenCalledWith(
+      "build",
+      expect.objectContaining({ ...asked, data: shownData, tag: "tservice-s1" }),
+    );
   });
 
   const pressed = {
@@ -178,9 +182,30 @@ describe("service worker", () => {
     expect(opened).not.toHaveBeenCalled();
   });
 
-  const click = (sessionId?: string) => ({
+  const click = (sessionId?: string, wanted?: string) => ({
     action: "",
-    notification: { close: vi.fn(), data: { sessionId } },
+    notification: { close: vi.fn(), data: { sessionId, page: wanted } },
+  });
+
+  test.each([
+    ["elicitation_dialog", "approvals"],
+    ["stalled", undefined],
+    ["stop", undefined],
+  ])("a notification of %s leads to the page %s", async (kind, wanted) => {
+    const { tell, shown } = worker([]);
+    await tell("push", { data: data({ ...PUSH, kind }) });
+    const given = expect.objectContaining({ data: { sessionId: "s1", page: wanted } });
+    expect(shown).toHaveBeenCalledWith("build", given);
+  });
+
+  test("a click on a question opens its card", async () => {
+    const { tell, opened } = worker([]);
+    await tell("notificationclick", click("s1", "approvals"));
+    expect(opened).toHaveBeenCalledWith(`${SCOPE}?session=s1&page=approvals`);
+    const open = page();
+    await worker([open]).tell("notificationclick", click("s1", "approvals"));
+    const told = { type: "open-session", sessionId: "s1", page: "approvals" };
+    expect(open.postMessage).toHaveBeenCalledWith(told);
   });
 
   test("a click without a page opens the session's", async () => {
@@ -194,7 +219,9 @@ describe("service worker", () => {
     const { tell, opened } = worker([open]);
     const event = click("s1");
     await tell("notificationclick", event);
-    expect(open.postMessage).toHaveBeenCalledWith({ type: "open-session", sessionId: "s1" });
+    expect(open.postMessage).toHaveBeenCalledWith(
+      expect.objectContaining({ type: "open-session", sessionId: "s1" }),
+    );
     expect(open.focus).toHaveBeenCalled();
     expect(opened).not.toHaveBeenCalled();
     expect(event.notification.close).toHaveBeenCalled();

@@ -2,6 +2,7 @@
 import type { ChecksPayload, NotificationPreferences, EventName, Session, Told } from "../../api/types.ts";
 import type { ApprovalItemResponse, ItemKind } from "../approvals/item.ts";
 import { effect, signal } from "@preact/signals";
+import { APPROVALS_PAGE, openInboxAt } from "../approvals/openinbox.ts";
 import { approvals, sessionsNeedingPerson } from "../approvals/state.ts";
 import { formatAnnouncement, describeRequest } from "../approvals/texts.ts";
 import { beforeSignOut } from "../auth/state.ts";
@@ -104,13 +105,18 @@ const ASKING: readonly NotifiedEvent[] = ["permission_prompt", "elicitation_dial
 export const isMuted = (session: Pick<Session, "snooze"> | undefined, event: NotifiedEvent): boolean =>
   session?.snooze !== undefined && (session.snooze.until !== undefined || !ASKING.includes(event));
 
+const ANSWERED: ReadonlySet<string> = new Set(["permission_prompt", "elicitation_dialog", "digest"]);
+
+/** What waits for an answer is opened itself; all else is its session. The service worker does the same. */
+const pageOf = (kind: string): string | undefined => (ANSWERED.has(kind) ? APPROVALS_PAGE : undefined);
+
 function tell(event: NotifiedEvent, sessionId: string, title: string, text: string): void {
   // Rules of the account decide at the service, which then tells every page.
   if (customNotices.peek() || isMuted(sessionList.peek().byId.get(sessionId), event)) return;
   const preferences = readPreferences(settings.peek()["notificationPreferences"]);
   if (maySound(event, preferences)) chime();
   const now = { preferences, here: isOn(), hidden: document.visibilityState === "hidden" };
-  if (mayNotify(event, now)) showNotification(title, text, sessionId).catch(report);
+  if (mayNotify(event, now)) showNotification(title, text, sessionId, pageOf(event)).catch(report);
 }
 
 function arrived(item: ApprovalItemResponse): void {
@@ -166,7 +172,7 @@ function showNotice({ kind, sessionId, title, body }: Told["notice:sent"]): void
   const { sound } = readPreferences(settings.peek()["notificationPreferences"]);
   if (sound) chime();
   if (!isOn() || document.visibilityState !== "hidden") return;
-  showNotification(title, body, sessionId || kind).catch(report);
+  showNotification(title, body, sessionId || kind, pageOf(kind)).catch(report);
 }
 
 const FINISHED = "finished its turn";
@@ -190,8 +196,10 @@ function tellTurn(id: string, text: string): void {
 
 /** A click on a notification, told by the service worker. */
 function opened(event: MessageEvent): void {
-  const message = event.data as { type?: unknown; sessionId?: unknown } | null;
-  if (message?.type === "open-session" && typeof message.sessionId === "string") select(message.sessionId);
+  const message = event.data as { type?: unknown; sessionId?: unknown; page?: unknown } | null;
+  if (message?.type !== "open-session" || typeof message.sessionId !== "string") return;
+  select(message.sessionId);
+  if (message.page === APPROVALS_PAGE) openInboxAt(message.sessionId);
 }
 
 export function startNotifications(): void {

@@ -11,12 +11,16 @@ const modalOpen = (): boolean => document.querySelector("dialog[open]") !== null
 
 const KEPT = "[role=tablist], .cell-head, :is(input, textarea, select):not(.terminal-host *)";
 
+/** A card that was brought to the front for its keys. */
+const CARD = ".approval";
+
 /**
  * Taking the focus on a phone would open its keyboard, from a tab it would break walking, and from
- * a field what is typed next would go to the program.
+ * a field or a card what is typed next would go to the program.
  */
 function mayFocus(): boolean {
-  return !coarse.value && !modalOpen() && !document.activeElement?.closest(KEPT);
+  const focused = document.activeElement;
+  return !coarse.value && !modalOpen() && !focused?.closest(KEPT) && !focused?.matches(CARD);
 }
 
 export function takeFocus(): void {
