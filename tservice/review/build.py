@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from attrs import frozen
 
@@ -15,6 +15,7 @@ from tservice.review.comments import CommentService
 from tservice.review.commit_routes import CommitRoutes
 from tservice.review.committing import CommitService
 from tservice.review.comparison.base_choice import BaseChooser
+from tservice.review.comparison.worktrees import WorktreeComparer
 from tservice.review.forge.github import GitHubForge
 from tservice.review.forge.gitlab import GitLabForge
 from tservice.review.forge.routes import PullRequestRoutes
@@ -45,31 +46,19 @@ def build_review(
     Its git processes belong to the feature C{git}.
     """
     clock, store = ground.reactor, ReviewStore(ground.database)
-
-    def make_id() -> str:
-        return ground.random(8).hex()
-
     bases = BaseChooser(clock, sessions, store)
     review = ReviewService(clock=clock, copies=copies, store=store, chosen_base=bases.find_chosen)
     watcher = ChangesWatcher(
         clock=clock, hub=ground.hub, sessions=sessions, copies=copies, review=review, store=store
     )
     review.on_read = watcher.report_changes
-    comments = CommentService(
-        clock=clock,
-        review=review,
-        store=store,
-        sessions=sessions,
-        make_id=make_id,
-        template=lambda: ground.settings.get().review_prompt_template,
-        on_change=watcher.report_comments,
-    )
+    comments = _build_comments(ground, review, watcher, store, sessions)
     reverts = RevertService(
         clock=clock,
         review=review,
         store=store,
         sessions=sessions,
-        make_id=make_id,
+        make_id=_make_id_source(ground),
         can_run_commands=_ConfigurationFiles(clis).can_run_commands,
     )
     changes = ChangesRoutes(
@@ -79,6 +68,7 @@ def build_review(
         store=store,
         watcher=watcher,
         bases=bases,
+        worktrees=WorktreeComparer(clock=clock, sessions=sessions, copies=copies, store=store),
     )
     return FeatureRegistration(
         name="review",
@@ -91,6 +81,29 @@ def build_review(
         initial_state={"changes": watcher.describe_known},
         start=watcher.start,
         close=watcher.stop,
+    )
+
+
+def _make_id_source(ground: Runtime) -> Callable[[], str]:
+    """Return a function that makes an id of a comment or a copy."""
+    return lambda: ground.random(8).hex()
+
+
+def _build_comments(
+    ground: Runtime,
+    review: ReviewService,
+    watcher: ChangesWatcher,
+    store: ReviewStore,
+    sessions: ISessions,
+) -> CommentService:
+    return CommentService(
+        clock=ground.reactor,
+        review=review,
+        store=store,
+        sessions=sessions,
+        make_id=_make_id_source(ground),
+        template=lambda: ground.settings.get().review_prompt_template,
+        on_change=watcher.report_comments,
     )
 
 

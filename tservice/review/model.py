@@ -57,6 +57,8 @@ class BaseSource(StrEnum):
     BRANCH_POINT = "branch-point"
     """The branch left the default branch there."""
     SESSION_START = "session-start"
+    SESSION = "session"
+    """The working tree of another session, which the caller named."""
     HEAD = "head"
     """There is nothing else to compare with."""
     EMPTY = "empty"

@@ -9,12 +9,14 @@ from pydantic import Field, StringConstraints
 from tservice.core.kernel.errors import ErrorCode
 from tservice.core.kernel.scopes import READS_GIT, TYPES
 from tservice.core.values.failfast import FAIL_FAST
+from tservice.core.values.payload import Payload
 from tservice.http.operation_decorator import OperationFields, operation
 from tservice.http.operations import AccessRule, AuditMode, OperationCall, Scope
 from tservice.http.validation.models import QueryInt, QueryParameters, RequestBody, ResponseModel
 from tservice.review.comments import CommentService
 from tservice.review.comparison.base_choice import BaseChooser
 from tservice.review.comparison.changes import DiffOptions
+from tservice.review.comparison.worktrees import WorktreeComparer, find_other_session
 from tservice.review.model import CONTEXT_DEFAULT, WHOLE_CONTEXT
 from tservice.review.responses import (
     ChangesResponse,
@@ -24,7 +26,7 @@ from tservice.review.responses import (
     make_file_response,
 )
 from tservice.review.reverting import LineRange, RevertRequest, RevertService
-from tservice.review.service import ReviewService
+from tservice.review.service import ReviewService, SessionChanges
 from tservice.review.store import ReviewStore
 from tservice.review.watching import ChangesWatcher
 
@@ -53,8 +55,9 @@ class ChangesQuery(QueryParameters):
     base: Base | None = Field(
         default=None,
         description=(
-            "Branch, tag or commit, or ``start`` for the session's start; default: the chosen one,"
-            " else the branch point, else the session's start, else HEAD"
+            "Branch, tag or commit, ``start`` for the session's start, or ``session:ID`` for the"
+            " working tree of another session; default: the chosen one, else the branch point, else"
+            " the session's start, else HEAD"
         ),
     )
 
@@ -72,12 +75,23 @@ class BaseBody(RequestBody):
     base: Base | None
 
 
+class OtherSessionItem(Payload):
+    """Session with whose working tree a session can be compared."""
+
+    id: str
+    name: str
+
+
 class BaseChoiceResponse(ResponseModel):
-    """Bases that can be chosen; C{chosen} is null while the service chooses."""
+    """Bases that can be chosen; C{chosen} is null while the service chooses.
+
+    C{sessions} are those in other folders that began at a commit of the repository.
+    """
 
     chosen: str | None
     branches: list[str]
     start: bool
+    sessions: list[OtherSessionItem]
 
 
 class FileDiffQuery(ChangesQuery):
@@ -179,16 +193,22 @@ class ChangesRoutes:
         store: ReviewStore,
         watcher: ChangesWatcher,
         bases: BaseChooser,
+        worktrees: WorktreeComparer,
     ) -> None:
         self._review, self._comments, self._reverts = review, comments, reverts
-        self._bases = bases
+        self._bases, self._worktrees = bases, worktrees
         self._store, self._watcher = store, watcher
 
     @operation("GET", "/api/sessions/{id}/changes", _READS)
     async def get_changes(self, call: OperationCall, query: ChangesQuery) -> ChangesResponse:
         """List what a session changed against its base, committed or not."""
         self._watcher.watch(call.id)
-        changes = await self._review.read_changes(call.id, query.base)
+        other = find_other_session(query.base)
+        if other is None:
+            changes = await self._review.read_changes(call.id, query.base)
+        else:
+            found = await self._worktrees.read_changes(call.id, other, call.caller)
+            changes = SessionChanges(repositories=found)
         comments = await self._comments.list_comments(call.id)
         viewed = {
             each.path: self._store.list_viewed(call.id, each.path) for each in changes.repositories
@@ -198,8 +218,15 @@ class ChangesRoutes:
     @operation("GET", "/api/sessions/{id}/changes/file", _READS, errors=(ErrorCode.CONFLICT,))
     async def get_file(self, call: OperationCall, query: FileDiffQuery) -> FileDiffResponse:
         """Get the hunks of one changed file, with line numbers and the words that changed."""
+        options, other = query.to_options(), find_other_session(query.base)
+        if other is not None:
+            return make_file_response(
+                await self._worktrees.read_file_diff(
+                    call.id, other, query.repo, query.path, options, call.caller
+                )
+            )
         found = await self._review.read_file_diff(
-            call.id, query.repo, query.path, query.base, query.to_options()
+            call.id, query.repo, query.path, query.base, options
         )
         return make_file_response(found)
 
@@ -208,8 +235,12 @@ class ChangesRoutes:
         """List the bases that can be chosen for a repository, and the chosen one."""
         copy = await self._review.open_copy(call.id, query.repo)
         found = await self._bases.list_choices(call.id, copy)
+        others = await self._worktrees.list_candidates(call.id, copy, call.caller)
         return BaseChoiceResponse(
-            chosen=found.chosen, branches=[*found.branches], start=found.has_start
+            chosen=found.chosen,
+            branches=[*found.branches],
+            start=found.has_start,
+            sessions=[OtherSessionItem(id=each.id, name=each.name) for each in others],
         )
 
     @operation(

@@ -94,6 +94,11 @@ class ReviewStore:
         row = self._database.query_first_row(sql, (session_id, repo))
         return None if row is None else row["commit_id"]
 
+    def list_starts(self, session_id: str) -> list[str]:
+        """Return the commits of HEAD in all repositories when the session began."""
+        sql = "SELECT commit_id FROM review_starts WHERE session_id = ?"
+        return [row["commit_id"] for row in self._database.query_rows(sql, (session_id,))]
+
     def has_start(self, session_id: str) -> bool:
         """Return true if the bases of a session were recorded."""
         sql = "SELECT 1 FROM review_starts WHERE session_id = ?"

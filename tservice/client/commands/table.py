@@ -32,7 +32,9 @@ REASON = CommandOption(
     ("--reason",), "Tell the agent why; it continues with that", value="TEXT", apart="how"
 )
 ANSI = CommandOption(("--ansi",), "Leave colours and other escape sequences in; trust the program")
-BASE = CommandOption(("--base",), "Compare with this branch, tag or commit", value="REF")
+BASE = CommandOption(
+    ("--base",), "Compare with this branch, tag, commit or session:ID", value="REF"
+)
 NAME = CommandOption(("NAME",), "Name of the case")
 LINES = CommandOption(("--lines",), "The last N lines of the history", value="N", number=True)
 RULE = (

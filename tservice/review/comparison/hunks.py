@@ -6,6 +6,7 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Sequence
+from difflib import SequenceMatcher
 from enum import StrEnum
 
 from attrs import evolve, field, frozen
@@ -17,6 +18,11 @@ _HEAD = re.compile(rb"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@ ?(.*)", re.DOTA
 _WORD = re.compile(r"\w+|\s+|[^\w\s]")
 INTRALINE_CHARACTERS = 1000
 """Maximum length of a line in which the words that changed are marked."""
+COMPARED_LINES = 5000
+"""Maximum number of lines of each text, without the same ones at both ends, that are compared.
+
+All lines of longer ones count as replaced."""
+_SPACE = re.compile(rb"\s+")
 
 
 class RowKind(StrEnum):
@@ -136,6 +142,100 @@ def make_replaced_hunks(before: bytes, after: bytes) -> list[Hunk]:
             rows=rows,
         )
     ]
+
+
+def compare_texts(before: bytes, after: bytes, context: int, whitespace: str) -> list[Hunk]:
+    """Return the hunks between two texts of which git has none.
+
+    @param context: number of lines around a change.
+    @param whitespace: C{show}, C{ignore-end}, C{ignore-amount} or C{ignore}.
+    """
+    old, new = _split_content(before), _split_content(after)
+    olds, news = ([_make_key(each, whitespace) for each in side] for side in (old, new))
+    head, tail = _count_same(olds, news)
+    if max(len(olds), len(news)) - head - tail > COMPARED_LINES:
+        return make_replaced_hunks(before, after)
+    start, end = max(0, head - context), max(0, tail - context)
+    old, new = old[start : len(old) - end], new[start : len(new) - end]
+    matcher = SequenceMatcher(None, olds[start : len(olds) - end], news[start : len(news) - end])
+    hunks: list[Hunk] = []
+    seen: Counter[str] = Counter()
+    for group in matcher.get_grouped_opcodes(context):
+        if all(tag == "equal" for tag, *_ in group):
+            continue
+        rows = [row for code in group for row in _make_rows(code, old, new, start)]
+        name = _name_rows(rows)
+        seen[name] += 1
+        olds_here = [row.old for row in rows if row.old is not None]
+        news_here = [row.new for row in rows if row.new is not None]
+        hunks.append(
+            Hunk(
+                id=name if seen[name] == 1 else f"{name}-{seen[name]}",
+                old_start=olds_here[0] if olds_here else start + group[0][1],
+                old_count=len(olds_here),
+                new_start=news_here[0] if news_here else start + group[0][3],
+                new_count=len(news_here),
+                section="",
+                rows=rows,
+            )
+        )
+    return hunks
+
+
+def _make_key(line: tuple[bytes, bool], whitespace: str) -> tuple[bytes, bool]:
+    """Return what of a line is compared."""
+    raw, lacks_newline = line
+    match whitespace:
+        case "ignore-end":
+            return raw.rstrip(), False
+        case "ignore-amount":
+            return _SPACE.sub(b" ", raw).rstrip(), False
+        case "ignore":
+            return _SPACE.sub(b"", raw), False
+        case _:
+            return raw, lacks_newline
+
+
+def _count_same(olds: Sequence[object], news: Sequence[object]) -> tuple[int, int]:
+    """Return the numbers of same lines at the beginning and at the end."""
+    shorter = min(len(olds), len(news))
+    head = tail = 0
+    while head < shorter and olds[head] == news[head]:
+        head += 1
+    while tail < shorter - head and olds[-1 - tail] == news[-1 - tail]:
+        tail += 1
+    return head, tail
+
+
+def _make_rows(
+    code: tuple[str, int, int, int, int],
+    old: Sequence[tuple[bytes, bool]],
+    new: Sequence[tuple[bytes, bool]],
+    start: int,
+) -> list[DiffRow]:
+    """Return the rows of one operation of L{SequenceMatcher}.
+
+    @param start: number of lines above those of C{old} and C{new}.
+    """
+    tag, old_start, old_end, new_start, new_end = code
+    if tag == "equal":
+        shift = old_start - new_start
+        return [
+            DiffRow(
+                kind=RowKind.CONTEXT, old=start + at + shift + 1, new=start + at + 1, raw=raw,
+                lacks_newline=lacks,
+            )
+            for at, (raw, lacks) in enumerate(new[new_start:new_end], new_start)
+        ]  # fmt: skip
+    removed = [
+        DiffRow(kind=RowKind.REMOVED, old=start + at + 1, new=None, raw=raw, lacks_newline=lacks)
+        for at, (raw, lacks) in enumerate(old[old_start:old_end], old_start)
+    ]
+    added = [
+        DiffRow(kind=RowKind.ADDED, old=None, new=start + at + 1, raw=raw, lacks_newline=lacks)
+        for at, (raw, lacks) in enumerate(new[new_start:new_end], new_start)
+    ]
+    return [*removed, *added]
 
 
 def _split_content(data: bytes) -> list[tuple[bytes, bool]]:

@@ -24,6 +24,7 @@ import {
   readFile,
   revert,
   type RevertTarget,
+  rival,
   view,
   WHOLE_CONTEXT,
 } from "./state.ts";
@@ -47,7 +48,7 @@ export function joinPages(before: FileDiffResponse, after: FileDiffResponse): Fi
 
 function useFileDiff(session: string, { repo, path, file }: ListedFile) {
   const how = view.value;
-  const key = JSON.stringify([session, repo, path, how.all, how.whitespace]);
+  const key = JSON.stringify([session, repo, path, how.all, how.whitespace, rival.value]);
   const [found, setFound] = useState<Found & { key: string }>({ key });
   useEffect(() => {
     const end = new AbortController();
@@ -164,7 +165,7 @@ function Head({
   );
 }
 
-function Tools({ onRevert }: { onRevert: () => void }) {
+function Tools({ onRevert }: { onRevert: (() => void) | undefined }) {
   const how = view.value;
   return (
     <div class="review-tools" role="toolbar" aria-label="Diff">
@@ -188,9 +189,11 @@ function Tools({ onRevert }: { onRevert: () => void }) {
         Ignore spaces
       </Button>
       <span class="spring" />
-      <Button small onClick={onRevert} testid="review-revert-file">
-        Put back file
-      </Button>
+      {onRevert && (
+        <Button small onClick={onRevert} testid="review-revert-file">
+          Put back file
+        </Button>
+      )}
     </div>
   );
 }
@@ -214,6 +217,7 @@ export function FileDiff({ session, listed, onStep }: Props) {
   const how = view.value;
   const [open, setOpen] = useState(false);
   const folded = file.generated && !open;
+  const canRevert = rival.value === undefined;
   const step = useRef(onStep);
   step.current = onStep;
   const gestures = useMemo(() => makeRowGestures((way) => step.current(way)), []);
@@ -223,7 +227,7 @@ export function FileDiff({ session, listed, onStep }: Props) {
   return (
     <section class="review-file" aria-label={path} aria-busy={!diff && problem === undefined}>
       <Head session={session} listed={listed} onStep={onStep} />
-      <Tools onRevert={() => void putBack(session, target, "the whole file")} />
+      <Tools onRevert={canRevert ? () => void putBack(session, target, "the whole file") : undefined} />
       <div
         class="review-body"
         tabIndex={0}
@@ -260,7 +264,7 @@ export function FileDiff({ session, listed, onStep }: Props) {
               hunk={hunk}
               split={how.split && !narrow.value}
               onRevert={
-                how.whitespace
+                how.whitespace || !canRevert
                   ? undefined
                   : () => void putBack(session, { ...target, hunkIds: [hunk.id] }, "this change")
               }

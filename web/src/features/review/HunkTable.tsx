@@ -1,7 +1,7 @@
 /** A hunk: one table, with the comments below their lines. */
 import { createContext, Fragment } from "preact";
 import { useContext, useMemo, useRef } from "preact/hooks";
-import type { HunkResponse, RowResponse } from "../../api/types.ts";
+import type { CommentResponse, HunkResponse, RowResponse } from "../../api/types.ts";
 import { visible } from "../git/diff/diff.ts";
 import { Button } from "../../ui/Button.tsx";
 import { areTokensOf, cutTokens, type Token } from "../syntax/tokens.ts";
@@ -9,7 +9,7 @@ import { Tokens } from "../syntax/Tokens.tsx";
 import { useColours } from "../syntax/useColours.ts";
 import { Comment, CommentForm } from "./Comments.tsx";
 import { findThread, includes, splitRows, splitWords } from "./rows.ts";
-import { comments, dragging, type FileKey, selection, type Side } from "./state.ts";
+import { comments, dragging, type FileKey, rival, selection, type Side } from "./state.ts";
 
 const SIGNS = { added: "+", removed: "−", context: "" } as const;
 const WORDS = { added: "added: ", removed: "removed: ", context: "" } as const;
@@ -110,10 +110,13 @@ interface HunkProps {
   onRevert: (() => void) | undefined;
 }
 
+/** Old lines of a comment are those of the base, which another session's file is not. */
+const canStand = ({ side }: CommentResponse): boolean => side === "new" || rival.value === undefined;
+
 /** What stands below a row: its comments, and the field for a new one. */
 function Below({ session, file, hunk, rows, split }: Omit<HunkProps, "onRevert"> & { rows: RowResponse[] }) {
   const at = dragging.value ? undefined : selection.value;
-  const thread = [...new Set(rows.flatMap((row) => findThread(comments.value, file, row)))];
+  const thread = [...new Set(rows.flatMap((row) => findThread(comments.value, file, row)))].filter(canStand);
   const isEnd =
     at !== undefined &&
     rows.some(
@@ -129,7 +132,10 @@ function Below({ session, file, hunk, rows, split }: Omit<HunkProps, "onRevert">
         {thread.map((comment) => (
           <Comment key={comment.id} session={session} comment={comment} />
         ))}
-        {isEnd && (
+        {isEnd && at.side === "old" && rival.value !== undefined && (
+          <p class="review-none">This line is the other session's. Comment on a line of this one.</p>
+        )}
+        {isEnd && (at.side === "new" || rival.value === undefined) && (
           <CommentForm
             key={`${at.side} ${at.line} ${at.endLine}`}
             session={session}

@@ -53,6 +53,8 @@ export const selection = signal<Selection | undefined>(undefined);
 /** A pointer is down on the line numbers: nothing moves below it until it is up. */
 export const dragging = signal(false);
 export const sending = signal(false);
+/** The session whose working tree is the base, as the service names it; absent for a base of git. */
+export const rival = signal<string | undefined>(undefined);
 export const view = signal<DiffView>(parseView(readStored(KEY), matchMedia("(max-width: 700px)").matches));
 
 export function changeView(part: Partial<DiffView>): void {
@@ -81,13 +83,16 @@ export function findNext(
   return rest.find(({ file }) => !unseen || !file.viewed);
 }
 
+const namedBase = (): { base?: string } =>
+  rival.peek() === undefined ? {} : { base: `session:${rival.peek()}` };
+
 let reads = 0;
 
 export async function readChanges(id: string): Promise<void> {
   const mine = ++reads;
   try {
     const [found, said] = await Promise.all([
-      api.get("/api/sessions/{id}/changes", { path: { id } }),
+      api.get("/api/sessions/{id}/changes", { path: { id }, query: namedBase() }),
       api.get("/api/sessions/{id}/comments", { path: { id } }),
     ]);
     if (mine !== reads) return;
@@ -109,6 +114,7 @@ export function forgetChanges(): void {
   problem.value = "";
   chosen.value = undefined;
   selection.value = undefined;
+  rival.value = undefined;
 }
 
 export function choose(key: FileKey | undefined): void {
@@ -261,6 +267,7 @@ export async function readFile(
 ): Promise<FileDiffResponse> {
   const query = {
     ...key,
+    ...namedBase(),
     context: how.all ? ("all" as const) : CONTEXT,
     whitespace: how.whitespace ? ("ignore" as const) : ("show" as const),
     start,

@@ -4,9 +4,11 @@ import { api } from "../../../api/client.ts";
 import type { BaseChoiceResponse, RepositoryChangesResponse } from "../../../api/types.ts";
 import { showError } from "../../../store/toasts.ts";
 import { Select } from "../../../ui/Select.tsx";
-import { readChanges } from "../state.ts";
+import { readChanges, rival } from "../state.ts";
 
 const AUTOMATIC = "";
+/** Beginning of a choice that is the working tree of a session. */
+const SESSION = "session:";
 
 /** @returns choices with the chosen one among them, also where it is no branch. */
 export function listChoices(
@@ -20,7 +22,8 @@ export function listChoices(
   if (!found) return [...first];
   const start = found.start ? ([["start", "Start of the session"]] as const) : [];
   const branches = found.branches.map((name) => [name, name] as const);
-  const all = [...first, ...start, ...branches];
+  const others = found.sessions.map(({ id, name }) => [SESSION + id, `Working tree of ${name}`] as const);
+  const all = [...first, ...start, ...others, ...branches];
   const { chosen } = found;
   if (chosen === null || all.some(([name]) => name === chosen)) return all;
   return [...all, [chosen, chosen]];
@@ -29,6 +32,7 @@ export function listChoices(
 const SOURCES = {
   named: "",
   chosen: "",
+  session: "",
   "branch-point": "where the branch left ",
   "session-start": "start of the session",
   head: "last commit",
@@ -59,6 +63,11 @@ export function BaseSelect({ session, changes }: Props) {
     return () => end.abort();
   }, [session, repo, head.branch, head.commit]);
   const choose = async (name: string) => {
+    if (name.startsWith(SESSION)) {
+      rival.value = name.slice(SESSION.length);
+      return readChanges(session);
+    }
+    rival.value = undefined;
     const base = name === AUTOMATIC ? null : name;
     try {
       await api.put("/api/sessions/{id}/changes/base", { path: { id: session }, body: { repo, base } });
@@ -72,7 +81,7 @@ export function BaseSelect({ session, changes }: Props) {
   return (
     <Select
       choices={listChoices(found, describeAutomatic(changes))}
-      value={found?.chosen ?? AUTOMATIC}
+      value={rival.value === undefined ? (found?.chosen ?? AUTOMATIC) : SESSION + rival.value}
       onChoose={(name) => void choose(name)}
       aria-label="Compare with"
       testid="review-base"

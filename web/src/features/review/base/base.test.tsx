@@ -16,7 +16,7 @@ const changes = {
 
 test("another base is chosen and remembered", async () => {
   const get = vi.spyOn(api, "get");
-  get.mockResolvedValue({ chosen: null, branches: ["main", "topic"], start: true } as never);
+  get.mockResolvedValue({ chosen: null, branches: ["main", "topic"], start: true, sessions: [] } as never);
   const put = vi.spyOn(api, "put").mockResolvedValue({} as never);
   const { container, user } = show(<BaseSelect session="s" changes={changes} />);
   const page = within(container as HTMLElement);
@@ -30,8 +30,28 @@ test("another base is chosen and remembered", async () => {
   expect(await listViolations(container)).toEqual([]);
 });
 
+test("the working tree of another session is the base until another one is chosen", async () => {
+  const found = { chosen: null, branches: [], start: false, sessions: [{ id: "s2", name: "rival" }] };
+  const get = vi.spyOn(api, "get").mockResolvedValue(found as never);
+  const put = vi
+    .spyOn(api, "put")
+    .mockReset()
+    .mockResolvedValue({} as never);
+  const { container, user } = show(<BaseSelect session="s" changes={changes} />);
+  const page = within(container as HTMLElement);
+  await page.findByText("Working tree of rival");
+  await user.selectOptions(page.getByTestId("review-base"), "session:s2");
+  const wanted = { path: { id: "s" }, query: { base: "session:s2" } };
+  expect(get).toHaveBeenCalledWith("/api/sessions/{id}/changes", wanted);
+  expect((page.getByTestId("review-base") as HTMLSelectElement).value).toBe("session:s2");
+  expect(put).not.toHaveBeenCalled();
+  await user.selectOptions(page.getByTestId("review-base"), "HEAD");
+  expect(get).toHaveBeenCalledWith("/api/sessions/{id}/changes", { path: { id: "s" }, query: {} });
+  expect((page.getByTestId("review-base") as HTMLSelectElement).value).toBe("HEAD");
+});
+
 test("a chosen commit is among the choices", () => {
-  const found = { chosen: "abc123", branches: ["main"], start: false };
+  const found = { chosen: "abc123", branches: ["main"], start: false, sessions: [] };
   expect(listChoices(found, "Automatic").map(([name]) => name)).toEqual(["", "HEAD", "main", "abc123"]);
 });
 
