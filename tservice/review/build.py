@@ -18,6 +18,7 @@ from tservice.review.comparison.base_choice import BaseChooser
 from tservice.review.comparison.worktrees import WorktreeComparer
 from tservice.review.forge.github import GitHubForge
 from tservice.review.forge.gitlab import GitLabForge
+from tservice.review.forge.marks import PullRequestMarks
 from tservice.review.forge.routes import PullRequestRoutes
 from tservice.review.forge.service import PullRequestService
 from tservice.review.reverting import RevertService
@@ -70,15 +71,16 @@ def build_review(
         bases=bases,
         worktrees=WorktreeComparer(clock=clock, sessions=sessions, copies=copies, store=store),
     )
+    marks = PullRequestMarks(ground.hub, sessions)
     return FeatureRegistration(
         name="review",
         service=review,
         operations=[
             *collect_operations(changes),
             *collect_operations(CommentRoutes(comments)),
-            *_collect_user_git_operations(ground, review, sessions, user_git),
+            *_collect_user_git_operations(ground, review, sessions, user_git, marks),
         ],
-        initial_state={"changes": watcher.describe_known},
+        initial_state={"changes": watcher.describe_known, "pullRequests": marks.describe_known},
         start=watcher.start,
         close=watcher.stop,
     )
@@ -108,7 +110,11 @@ def _build_comments(
 
 
 def _collect_user_git_operations(
-    ground: Runtime, review: ReviewService, sessions: ISessions, user_git: IUserGit
+    ground: Runtime,
+    review: ReviewService,
+    sessions: ISessions,
+    user_git: IUserGit,
+    marks: PullRequestMarks,
 ) -> Sequence[Operation]:
     """Return the operations that run programs of the user with the user's sign-in."""
     pull_requests = PullRequestService(
@@ -117,6 +123,7 @@ def _collect_user_git_operations(
         sessions=sessions,
         git=user_git,
         forges=[GitHubForge(), GitLabForge()],
+        on_read=marks.record_state,
     )
     return [
         *collect_operations(CommitRoutes(CommitService(review, sessions, user_git))),

@@ -17,6 +17,7 @@ from tservice.core.kernel.event_payloads import (
     InitialStatePayload,
     PlanUsagePayload,
     SessionChangesPayload,
+    SessionPullRequestsPayload,
 )
 from tservice.core.kernel.zone import find_zone_name
 from tservice.core.values.payload import Payload
@@ -52,6 +53,7 @@ class StatusResponse(InitialStatePayload):
     @ivar custom_notices: true if the caller has rules of its own for notices.
     @ivar checks: the last run of each session's checks.
     @ivar changes: what sessions changed, as far as it is known.
+    @ivar pull_requests: pull requests of sessions, as far as a client asked for them.
     @ivar server_time: Unix milliseconds.
     @ivar time_zone: time zone of the service, an IANA name or an offset. Scheduled jobs are planned
         in
@@ -64,6 +66,7 @@ class StatusResponse(InitialStatePayload):
     cron_jobs: int = 0
     approvals: list[Any] = []
     changes: list[SessionChangesPayload] = []
+    pull_requests: list[SessionPullRequestsPayload] = []
     custom_notices: bool = False
     checks: list[ChecksPayload] = []
     plan_usage: PlanUsagePayload | None = None

@@ -66,6 +66,7 @@ class StatusServiceTests(SynchronousTestCase):
                 "changes": [],
                 "customNotices": False,
                 "checks": [],
+                "pullRequests": [],
                 "planUsage": None,
                 "tunnel": {"running": False, "url": None},
                 "user": {

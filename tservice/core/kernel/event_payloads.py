@@ -180,6 +180,23 @@ class SessionChangesPayload(Payload):
     comments: CommentCountsPayload
 
 
+class PullRequestMarkPayload(Payload):
+    """State of a pull request, of all its checks together, and the number of failed ones."""
+
+    repo: str
+    number: int
+    state: str
+    checks: str
+    checks_failed: int
+
+
+class SessionPullRequestsPayload(Payload):
+    """Pull requests of the branches in a session's workspace, as far as they are known."""
+
+    id: str
+    pull_requests: list[PullRequestMarkPayload]
+
+
 class CheckOutcomePayload(Payload):
     """Name and state of a check, and the numbers of its tests if its output ends with them."""
 

@@ -144,6 +144,12 @@ class EventName(StrEnum):
         " than before; at most once a second",
         EventAudience.OWNER, Scope.GIT,
     )  # fmt: skip
+    SESSION_PULL_REQUESTS = (
+        "session:pullRequests", told.SessionPullRequestsPayload,
+        "the state of a `pull request <review.rst#protocol-pull-request>`_ was read, and is another"
+        " than before",
+        EventAudience.OWNER, Scope.SESSIONS_INPUT,
+    )  # fmt: skip
     CHECK_STARTED = (
         "check:started", told.ChecksPayload,
         "`checks <checks.rst#protocol-checks>`_ of a session began",

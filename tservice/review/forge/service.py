@@ -117,9 +117,13 @@ class PullRequestService:
         sessions: ISessions,
         git: IUserGit,
         forges: Sequence[Forge],
+        on_read: Callable[[str, str, PullRequest | None], object],
     ) -> None:
+        """@param on_read: called with a session, the path of a repository, and the pull request of
+        its branch, whenever a client got to know it.
+        """
         self._clock, self._review, self._sessions, self._git = clock, review, sessions, git
-        self._forges = forges
+        self._forges, self._on_read = forges, on_read
         self._turns = DeferredSemaphore(MAX_COMMANDS)
         self._known: OrderedDict[_StateKey, _KnownState] = OrderedDict()
         self._reading: dict[_StateKey, SharedWork[PullRequestView]] = {}
@@ -142,7 +146,16 @@ class PullRequestService:
         try:
             branch = await find_forge_branch(copy)
         except ForgeUnavailableError as error:
-            return self._make_unknown(error.reason)
+            view = self._make_unknown(error.reason)
+        else:
+            view = await self._read_branch(session_id, branch, caller)
+        if view.reason is not UnavailableReason.FAILED:
+            self._on_read(session_id, copy.path, view.pull_request)
+        return view
+
+    async def _read_branch(
+        self, session_id: str, branch: ForgeBranch, caller: Caller
+    ) -> PullRequestView:
         session = self._sessions.get(session_id)
         key = _StateKey(owner=session.owner, place=session.location_id, branch=branch)
         known = self._known.get(key)
@@ -182,7 +195,10 @@ class PullRequestService:
         session = self._sessions.get(session_id)
         key = _StateKey(owner=session.owner, place=session.location_id, branch=branch)
         self._known.pop(key, None)
-        return await self._read_and_remember(session_id, key, check)
+        view = await self._read_and_remember(session_id, key, check)
+        if view.reason is None:
+            self._on_read(session_id, copy.path, view.pull_request)
+        return view
 
     async def suggest(self, session_id: str, repo: str | None) -> PullRequestSuggestion:
         """Return a title and description made of the session's name and the commits."""

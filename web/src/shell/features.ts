@@ -5,6 +5,7 @@ import { watchDevices } from "../features/devices/watch.ts";
 import { registerFleet } from "../features/fleet/page.ts";
 import { offer, outcomes } from "../features/restore/state.ts";
 import { followChecks } from "../features/checks/state.ts";
+import { followPullRequests } from "../features/review/forge/marks.ts";
 import { followReviewCounts } from "../features/review/open.ts";
 import { registerHelp } from "../features/shortcuts/page.ts";
 import { followServers } from "../features/webtabs/servers.ts";
@@ -198,6 +199,7 @@ export function registerFeatures(): void {
   followServers();
   watchDevices();
   followReviewCounts();
+  followPullRequests();
   followChecks();
   for (const page of PAGES) registerPage(page);
 }

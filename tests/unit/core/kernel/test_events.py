@@ -55,6 +55,7 @@ class EventNameTests(SynchronousTestCase):
             EventName.SETTINGS_CHANGED: Scope.SETTINGS,
             EventName.MODEL_ENDPOINTS_CHANGED: Scope.SESSIONS_READ,
             EventName.SESSION_CHANGES: Scope.GIT,
+            EventName.SESSION_PULL_REQUESTS: Scope.SESSIONS_INPUT,
             EventName.CHECK_STARTED: Scope.SESSIONS_READ,
             EventName.CHECK_FINISHED: Scope.SESSIONS_READ,
         }

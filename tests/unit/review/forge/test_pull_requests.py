@@ -87,7 +87,9 @@ class ForgeTestCase(ReviewTestCase):
         self.service = PullRequestService(
             clock=self.world.clock, review=self.world.review, sessions=sessions,
             git=self.user_git, forges=[GitHubForge(), GitLabForge()],
+            on_read=lambda *known: self.known.append(known),
         )  # fmt: skip
+        self.known: list[tuple[str, str, PullRequest | None]] = []
 
     def make_places(self, own: Location) -> LocationRegistry:
         """Return the locations of the machine."""
@@ -297,6 +299,20 @@ class PollingTests(ForgeTestCase):
         gh = self.install()
         await gatherResults([Deferred.fromCoroutine(self.read()) for _ in range(5)])
         self.assertEqual(1, len(gh.calls))
+
+    async def test_known_states_are_passed_on_and_failures_change_none(self) -> None:
+        gh = self.install()
+        gh.play(pulls=[make_pull()], api={COMMENTS: []})
+        found = await self.read_found()
+        self.assertEqual([(SESSION_ID, ".", found)], self.known)
+        gh.play(pulls=[{**make_pull(), "number": None}])
+        self.world.clock.advance(FRESH_SECONDS)
+        await self.read()
+        await self.read(evolve(ANN, admin=False, can_bypass_permissions=False))
+        self.assertEqual(1, len(self.known))
+        run_git(self.folder, "checkout", "-q", "--detach")
+        await self.read()
+        self.assertEqual((SESSION_ID, ".", None), self.known[-1])
 
     async def test_failures_are_repeated_less_and_less(self) -> None:
         gh = self.install()

@@ -10,6 +10,7 @@ import { describeAsk, getOwnMessage } from "../approvals/texts.ts";
 import { CheckChips } from "../checks/CheckChips.tsx";
 import { NoticeMarks } from "../notifications/NoticeMarks.tsx";
 import { GitRow } from "../git/Badge.tsx";
+import { PullChip } from "../review/forge/PullMark.tsx";
 import { ReviewChip } from "../review/ReviewChip.tsx";
 import { shortenPath } from "../../lib/format.ts";
 import { start } from "../sessions/actions.ts";
@@ -144,6 +145,7 @@ export function Row({ entry, now, asked, shown, reachable }: Props) {
           <GitRow session={session} />
           <CheckChips session={session} />
           <ReviewChip session={session} />
+          <PullChip session={session} />
           {cost && <span title="Cost so far">{cost}</span>}
         </span>
         <span class="fleet-age">{describeAge(entry, now)}</span>

@@ -6,6 +6,7 @@ import { hasReceivedInit } from "../../api/stream/connection.ts";
 import { Skeleton } from "../../ui/Skeleton.tsx";
 import { dragSession } from "../grid/state.ts";
 import { GitMark } from "../git/Badge.tsx";
+import { PullMark } from "../review/forge/PullMark.tsx";
 import { LocationMarkSlot } from "../hosts/slots.tsx";
 import { isUnreachable } from "../hosts/state.ts";
 import { close, move } from "../sessions/actions.ts";
@@ -116,6 +117,7 @@ function Inside({ session, now, editing, number }: InsideProps) {
       </span>
       <LocationMarkSlot session={session} />
       <GitMark session={session} />
+      <PullMark session={session} />
       <span class="badge">{cliOf(session.mode)?.shortBadge ?? session.mode.slice(0, 2).toUpperCase()}</span>
       <SessionNumber number={number} />
     </>

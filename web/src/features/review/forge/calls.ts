@@ -20,11 +20,15 @@ export interface Draft {
 export async function readPullRequest(
   id: string,
   repo: string,
-  signal: AbortSignal,
+  signal?: AbortSignal,
 ): Promise<PullRequestResponse | undefined> {
   try {
     const query = { repo };
-    return await api.get("/api/sessions/{id}/changes/pull-request", { path: { id }, query, signal });
+    return await api.get("/api/sessions/{id}/changes/pull-request", {
+      path: { id },
+      query,
+      ...(signal && { signal }),
+    });
   } catch (error) {
     if (error instanceof ApiError && (error.status === 403 || error.status === 404)) return undefined;
     throw error;
