@@ -186,6 +186,8 @@ ROWS: dict[str, MatrixRow] = {
     "POST /api/sessions/{id}/changes/push": _owner(INPUT, {}),
     "GET /api/sessions/{id}/changes/pull-request": _owner(INPUT),
     "POST /api/sessions/{id}/changes/pull-request": _owner(INPUT, {"title": "x"}),
+    "GET /api/sessions/{id}/changes/pull-request/log": _owner(INPUT, query="job=1"),
+    "POST /api/sessions/{id}/changes/pull-request/mend": _owner(INPUT, {}),
     "GET /api/sessions/{id}/changes/pull-request/suggestion": _owner("git"),
     "GET /api/sessions/{id}/comments": _owner("git"),
     "POST /api/sessions/{id}/comments": _owner(INPUT, {"path": "x", "line": 1, "text": "x"}),

@@ -167,6 +167,7 @@ EFFECTS: Mapping[str, TokenEffects] = {
         POST /api/sessions/{id}/changes/commit
         POST /api/sessions/{id}/changes/push
         POST /api/sessions/{id}/changes/pull-request
+        POST /api/sessions/{id}/changes/pull-request/mend
         POST /api/reboot-restore/restore
         POST /api/approvals/{item}/answer
         """,

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Sequence
 
 from tservice.checks.model import CheckResult, CheckState
+from tservice.core.values.program_output import clean_program_output
 
 SHOWN_CHARS = 8000
 """Maximum characters of a check's output that are kept."""
@@ -15,12 +15,6 @@ PROMPT_CHARS = 12_000
 LINE_CHARS = 500
 """Maximum characters of one line of output in a prompt."""
 
-_ESCAPES = re.compile(
-    r"\x1b\][^\x07\x1b]*(?:\x07|\x1b\\|$)"  # operating system command
-    r"|\x1b[PX^_][^\x1b]*(?:\x1b\\|$)"  # device control and other strings
-    r"|(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]?"  # control sequence
-    r"|\x1b[ -/]*[0-~]?"
-)
 _PASSED = re.compile(r"\b([0-9]{1,7}) (?:tests? )?(?:passed|passing)\b")
 _FAILED = re.compile(r"\b([0-9]{1,7}) (?:tests? )?(?:failed|failing)\b")
 _TRIAL = re.compile(r"^Ran ([0-9]{1,7}) tests? in ", re.MULTILINE)
@@ -29,26 +23,8 @@ _SUMMARY_LINES = 15
 
 
 def clean_output(data: bytes) -> str:
-    """Return the end of a check's output as plain text.
-
-    Escape sequences, control characters and invisible format characters are removed.  A line that
-    was overwritten by a carriage return keeps its last state.
-    """
-    text = _ESCAPES.sub("", data.decode("utf-8", "replace").replace("\r\n", "\n"))
-    lines = [_clean_line(line) for line in text.split("\n")]
-    return "\n".join(lines).strip("\n")[-SHOWN_CHARS:]
-
-
-def _clean_line(line: str) -> str:
-    parts = [part for part in line.split("\r") if part]
-    last = parts[-1] if parts else ""
-    return "".join(
-        sign for sign in last if sign == "\t" or unicodedata.category(sign) not in _HIDDEN
-    ).rstrip()
-
-
-_HIDDEN = frozenset({"Cc", "Cf", "Cs", "Co", "Zl", "Zp"})
-"""Unicode categories of characters that are not part of a plain line."""
+    """Return the end of a check's output as plain text."""
+    return clean_program_output(data)[-SHOWN_CHARS:]
 
 
 def count_tests(output: str) -> tuple[int | None, int | None]:

@@ -19,6 +19,7 @@ from tservice.review.comparison.worktrees import WorktreeComparer
 from tservice.review.forge.github import GitHubForge
 from tservice.review.forge.gitlab import GitLabForge
 from tservice.review.forge.marks import PullRequestMarks
+from tservice.review.forge.mending import CheckMender
 from tservice.review.forge.routes import PullRequestRoutes
 from tservice.review.forge.service import PullRequestService
 from tservice.review.reverting import RevertService
@@ -127,7 +128,7 @@ def _collect_user_git_operations(
     )
     return [
         *collect_operations(CommitRoutes(CommitService(review, sessions, user_git))),
-        *collect_operations(PullRequestRoutes(pull_requests)),
+        *collect_operations(PullRequestRoutes(pull_requests, CheckMender(pull_requests, sessions))),
     ]
 
 

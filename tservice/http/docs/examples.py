@@ -103,6 +103,7 @@ EXAMPLES: Mapping[str, Mapping[str, Any]] = MappingProxyType(
         "POST /api/sessions/{id}/changes/commit": {"message": "Mend the parser", "all": True},
         "POST /api/sessions/{id}/changes/push": {"setUpstream": True},
         "POST /api/sessions/{id}/changes/pull-request": {"title": "Mend the parser", "draft": True},
+        "POST /api/sessions/{id}/changes/pull-request/mend": {"evenWhileBusy": False},
         "POST /api/sessions/{id}/comments": {
             "path": "src/parser.py", "line": 12, "text": "An empty file ends here.",
         },

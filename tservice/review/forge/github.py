@@ -7,12 +7,14 @@ Every command names its repository, so that C{gh} reads no folder and starts no 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Sequence
 
 from attrs import evolve
 from pydantic import Field, TypeAdapter
 
 from tservice.review.forge.model import (
+    LOG_BYTES,
     MAX_COMMENTS,
     MAX_FAILED_CHECKS,
     ChecksSummary,
@@ -20,6 +22,7 @@ from tservice.review.forge.model import (
     ForgeBranch,
     ForgeCommand,
     ForgeComment,
+    ForgeUnavailableError,
     PullRequest,
     PullRequestDraft,
     PullRequestState,
@@ -48,6 +51,12 @@ _PASSED = frozenset({"SUCCESS", "NEUTRAL", "SKIPPED"})
 _FAILED = frozenset(
     {"ERROR", "FAILURE", "CANCELLED", "TIMED_OUT", "ACTION_REQUIRED", "STARTUP_FAILURE"}
 )
+_JOB = re.compile(r"https?://[^/]+/(?P<project>[^/]+/[^/]+)/actions/runs/\d+/job/(?P<job>\d+)")
+"""Address of the log of a job of GitHub Actions."""
+_TIME = re.compile(rb"^\xef?\xbb?\xbf?\d{4}-\d\d-\d\dT[\d:.]+Z ", re.MULTILINE)
+"""Time at the beginning of each line of a log."""
+_ERROR = b"##[error]"
+"""Mark of the lines of a log that say why a job failed; cleaning up follows."""
 _DECISIONS = {
     "APPROVED": ReviewDecision.APPROVED,
     "CHANGES_REQUESTED": ReviewDecision.CHANGES_REQUESTED,
@@ -102,8 +111,13 @@ class _Repository(ForgeRecord):
     default_branch: str
 
 
+class _Created(ForgeRecord):
+    number: int
+
+
 _PULL_REQUESTS: TypeAdapter[list[_PullRequest]] = TypeAdapter(list[_PullRequest])
 _COMMENTS: TypeAdapter[list[_Comment]] = TypeAdapter(list[_Comment])
+_CREATED: TypeAdapter[_Created] = TypeAdapter(_Created)
 _REPOSITORY: TypeAdapter[_Repository] = TypeAdapter(_Repository)
 
 
@@ -126,7 +140,7 @@ class GitHubForge:
         path = f"repos/{branch.project}/pulls/{found.number}/comments?per_page={MAX_COMMENTS}"
         comments = parse_output(_COMMENTS, await run(_make_request(branch, path)))
         return evolve(
-            _read_pull_request(found),
+            _read_pull_request(found, branch),
             comments=[_read_comment(each) for each in comments],
             has_more_comments=len(comments) >= MAX_COMMENTS,
         )
@@ -146,7 +160,23 @@ class GitHubForge:
             "title": draft.title, "body": draft.body, "draft": draft.is_draft,
             "head": head, "base": base,
         }  # fmt: skip
-        await run(_make_request(branch, f"repos/{branch.project}/pulls", body))
+        top = f"repos/{branch.project}/pulls"
+        output = await run(_make_request(branch, top, body))
+        if draft.reviewers:
+            made = parse_output(_CREATED, output)
+            path = f"{top}/{made.number}/requested_reviewers"
+            try:
+                await run(_make_request(branch, path, _sort_reviewers(draft.reviewers)))
+            except ForgeUnavailableError as error:
+                text = f"the pull request was opened, but without reviewers: {error.message}"
+                raise ForgeUnavailableError(error.reason, text) from None
+
+    async def read_log(self, run: RunForge, branch: ForgeBranch, job: str) -> bytes:
+        """See L{tservice.review.forge.model.Forge.read_log}."""
+        command = _make_request(branch, f"repos/{branch.project}/actions/jobs/{job}/logs")
+        log = _TIME.sub(b"", await run(evolve(command, output_limit=LOG_BYTES)))
+        end = log.find(b"\n", log.rfind(_ERROR)) if _ERROR in log else -1
+        return log if end < 0 else log[:end]
 
 
 def _make_command(words: Sequence[str], stdin: bytes = b"") -> ForgeCommand:
@@ -160,6 +190,18 @@ def _make_request(
     if body is None:
         return _make_command(words)
     return _make_command([*words, "--method", "POST", "--input", "-"], json.dumps(body).encode())
+
+
+def _sort_reviewers(names: Sequence[str]) -> dict[str, object]:
+    teams = [name.partition("/")[2] for name in names if "/" in name]
+    return {"reviewers": [name for name in names if "/" not in name], "team_reviewers": teams}
+
+
+def _find_job(check: _Check, branch: ForgeBranch) -> str:
+    """Return the number of a check's job; empty if GitHub Actions did not run it."""
+    found = _JOB.match(check.details_url or "")
+    is_own = found is not None and found["project"].casefold() == branch.project.casefold()
+    return found["job"] if found is not None and is_own else ""
 
 
 def _get_owner(project: str) -> str:
@@ -176,7 +218,7 @@ def _choose_pull_request(
     return newest[0] if newest else None
 
 
-def _read_pull_request(found: _PullRequest) -> PullRequest:
+def _read_pull_request(found: _PullRequest, branch: ForgeBranch) -> PullRequest:
     if found.state == "OPEN":
         state = PullRequestState.DRAFT if found.is_draft else PullRequestState.OPEN
     else:
@@ -189,12 +231,12 @@ def _read_pull_request(found: _PullRequest) -> PullRequest:
         state=state,
         base=found.base,
         commit=found.commit,
-        checks=_summarize_checks(found.checks or ()),
+        checks=_summarize_checks(found.checks or (), branch),
         review=_DECISIONS.get(found.decision or "", ReviewDecision.NONE),
     )
 
 
-def _summarize_checks(checks: Sequence[_Check]) -> ChecksSummary:
+def _summarize_checks(checks: Sequence[_Check], branch: ForgeBranch) -> ChecksSummary:
     failed = [check for check in checks if check.outcome in _FAILED]
     passed = sum(check.outcome in _PASSED for check in checks)
     return ChecksSummary(
@@ -205,6 +247,7 @@ def _summarize_checks(checks: Sequence[_Check]) -> ChecksSummary:
             FailedCheck(
                 name=check.name or check.context or "check",
                 url=keep_web_address(check.details_url or check.target_url),
+                job=_find_job(check, branch),
             )
             for check in failed[:MAX_FAILED_CHECKS]
         ],

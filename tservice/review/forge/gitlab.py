@@ -13,6 +13,7 @@ from attrs import evolve
 from pydantic import TypeAdapter
 
 from tservice.review.forge.model import (
+    LOG_BYTES,
     MAX_COMMENTS,
     MAX_FAILED_CHECKS,
     ChecksSummary,
@@ -20,10 +21,12 @@ from tservice.review.forge.model import (
     ForgeBranch,
     ForgeCommand,
     ForgeComment,
+    ForgeUnavailableError,
     PullRequest,
     PullRequestDraft,
     PullRequestState,
     RunForge,
+    UnavailableReason,
 )
 from tservice.review.forge.parsing import ForgeRecord, cut_text, keep_web_address, parse_output
 
@@ -76,6 +79,7 @@ class _MergeRequest(ForgeRecord):
 
 
 class _Job(ForgeRecord):
+    id: int | None = None
     name: str
     status: str
     web_url: str | None = None
@@ -84,6 +88,10 @@ class _Job(ForgeRecord):
 
 class _Author(ForgeRecord):
     username: str = ""
+
+
+class _User(ForgeRecord):
+    id: int
 
 
 class _Position(ForgeRecord):
@@ -109,6 +117,7 @@ class _Discussion(ForgeRecord):
 _PROJECT: TypeAdapter[_Project] = TypeAdapter(_Project)
 _REQUESTS: TypeAdapter[list[_Listed]] = TypeAdapter(list[_Listed])
 _REQUEST: TypeAdapter[_MergeRequest] = TypeAdapter(_MergeRequest)
+_USERS: TypeAdapter[list[_User]] = TypeAdapter(list[_User])
 _JOBS: TypeAdapter[list[_Job]] = TypeAdapter(list[_Job])
 _DISCUSSIONS: TypeAdapter[list[_Discussion]] = TypeAdapter(list[_Discussion])
 
@@ -162,7 +171,24 @@ class GitLabForge:
             target = target or project.default_branch
             body["target_project_id"] = project.id
         body["target_branch"] = target
+        if draft.reviewers:
+            body["reviewer_ids"] = [
+                await self._find_user(run, branch, name) for name in draft.reviewers
+            ]
         await run(_make_request(branch, f"{_get_path(branch.source)}/merge_requests", body))
+
+    async def read_log(self, run: RunForge, branch: ForgeBranch, job: str) -> bytes:
+        """See L{tservice.review.forge.model.Forge.read_log}."""
+        command = _make_request(branch, f"{_get_path(branch.project)}/jobs/{job}/trace")
+        return await run(evolve(command, output_limit=LOG_BYTES))
+
+    async def _find_user(self, run: RunForge, branch: ForgeBranch, name: str) -> int:
+        path = f"users?{urlencode({'username': name})}"
+        found = parse_output(_USERS, await run(_make_request(branch, path)))
+        if not found:
+            text = f"reviewers: {branch.host} has no user {name}"
+            raise ForgeUnavailableError(UnavailableReason.FAILED, text)
+        return found[0].id
 
     async def _read_project(self, run: RunForge, branch: ForgeBranch, project: str) -> _Project:
         return parse_output(_PROJECT, await run(_make_request(branch, _get_path(project))))
@@ -206,7 +232,11 @@ def _summarize_jobs(jobs: Sequence[_Job]) -> ChecksSummary:
         failed=len(failed),
         running=len(jobs) - passed - len(failed),
         failures=[
-            FailedCheck(name=job.name, url=keep_web_address(job.web_url))
+            FailedCheck(
+                name=job.name,
+                url=keep_web_address(job.web_url),
+                job="" if job.id is None else str(job.id),
+            )
             for job in failed[:MAX_FAILED_CHECKS]
         ],
     )

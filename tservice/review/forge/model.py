@@ -12,6 +12,8 @@ MAX_COMMENTS = 100
 """Maximum number of review comments of a pull request that are read."""
 MAX_FAILED_CHECKS = 20
 """Maximum number of failed checks that are named."""
+LOG_BYTES = 16 * 1024 * 1024
+"""Maximum bytes of the log of a failed check."""
 TEXT_LENGTH = 8000
 """Maximum characters of a review comment; the rest is cut."""
 
@@ -75,10 +77,14 @@ class ForgeBranch:
 
 @frozen(kw_only=True)
 class FailedCheck:
-    """Check that failed; C{url} leads to its log and may be empty."""
+    """Check that failed; C{url} leads to its log and may be empty.
+
+    @ivar job: the forge's number of the job whose log can be read; empty if there is none.
+    """
 
     name: str
     url: str
+    job: str = ""
 
 
 @frozen(kw_only=True)
@@ -142,12 +148,14 @@ class PullRequestDraft:
     """Pull request to create.
 
     @ivar base: the branch to merge into; C{None} for the project's default branch.
+    @ivar reviewers: names at the forge; on GitHub a team is C{ORGANIZATION/TEAM}.
     """
 
     title: str
     body: str
     is_draft: bool
     base: str | None
+    reviewers: Sequence[str] = ()
 
 
 class ForgeUnavailableError(Exception):
@@ -164,11 +172,15 @@ class ForgeUnavailableError(Exception):
 
 @frozen(kw_only=True)
 class ForgeCommand:
-    """Command of a forge's program, whose output is JSON."""
+    """Command of a forge's program.
+
+    @ivar output_limit: maximum bytes of its output.
+    """
 
     words: Sequence[str]
     stdin: bytes = field(default=b"", repr=False)
     env: Mapping[str, str] = field(factory=dict)
+    output_limit: int = 4 * 1024 * 1024
 
 
 RunForge = Callable[[ForgeCommand], Coroutine[Any, Any, bytes]]
@@ -200,7 +212,14 @@ class Forge(Protocol):
     async def create_pull_request(
         self, run: RunForge, branch: ForgeBranch, draft: PullRequestDraft
     ) -> None:
-        """Create a pull request of the branch.
+        """Create a pull request of the branch, and ask for its reviewers.
 
         @raise ForgeUnavailableError: the program failed, or the forge refuses.
+        """
+
+    async def read_log(self, run: RunForge, branch: ForgeBranch, job: str) -> bytes:
+        """Return the log of a failed check, up to where it failed.
+
+        @param job: L{FailedCheck.job} of a check of the branch's pull request.
+        @raise ForgeUnavailableError: the program failed, or there is no log.
         """

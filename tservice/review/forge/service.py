@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from functools import partial
+from typing import Any, TypeVar
 
 from attrs import frozen
 from twisted.internet.defer import DeferredSemaphore
@@ -13,12 +14,20 @@ from twisted.internet.interfaces import IReactorTime
 
 from tservice.core.callers.caller import Caller
 from tservice.core.kernel.clock import get_unix_ms
-from tservice.core.kernel.errors import ErrorCode, ServiceError, make_failure_error
+from tservice.core.kernel.errors import (
+    ErrorCode,
+    ServiceError,
+    make_failure_error,
+    make_not_found_error,
+)
 from tservice.core.kernel.shared_work import SharedWork
 from tservice.core.locations.location import LocationId
+from tservice.core.values.program_output import clean_program_output
 from tservice.git.interfaces import IUserGit, UserProgramCommand, WorkingCopy
 from tservice.review.comment_model import check_comment_text
 from tservice.review.forge.model import (
+    TEXT_LENGTH,
+    FailedCheck,
     Forge,
     ForgeBranch,
     ForgeCommand,
@@ -44,6 +53,8 @@ MAX_BACKOFF_SECONDS = 600.0
 """Maximum seconds until a branch is read again after failures."""
 MAX_STATES = 200
 """Maximum number of branches whose state is remembered."""
+LOG_TAIL_BYTES = 64 * 1024
+"""Number of bytes from the end of a log that become plain text."""
 MAX_COMMANDS = 4
 """Maximum number of commands at the same time."""
 MAX_SUBJECTS = 50
@@ -53,9 +64,11 @@ _NOT_SIGNED_IN = 4
 """Exit status of C{gh} for a host at which it is not signed in."""
 _LOGIN_HINT = re.compile(r"\bauth login\b|\b401\b", re.IGNORECASE)
 _NEEDS_GRANT = (
-    "title: a pull request uses the sign-in of the session's user, which needs the grant to bypass"
+    "a pull request uses the sign-in of the session's user, which needs the grant to bypass"
     " permissions"
 )
+
+_T = TypeVar("_T")
 
 
 @frozen(kw_only=True)
@@ -75,6 +88,14 @@ class PullRequestView:
     branch: ForgeBranch | None = None
     pull_request: PullRequest | None = None
     checked_at: int
+
+
+@frozen(kw_only=True)
+class FailedCheckLog:
+    """Failed check, and the end of its log as plain text."""
+
+    check: FailedCheck
+    text: str
 
 
 @frozen(kw_only=True)
@@ -156,8 +177,7 @@ class PullRequestService:
     async def _read_branch(
         self, session_id: str, branch: ForgeBranch, caller: Caller
     ) -> PullRequestView:
-        session = self._sessions.get(session_id)
-        key = _StateKey(owner=session.owner, place=session.location_id, branch=branch)
+        key = self._make_key(session_id, branch)
         known = self._known.get(key)
         if known is not None and self._clock.seconds() < known.until:
             return known.view
@@ -179,8 +199,7 @@ class PullRequestService:
         @raise ServiceError: 400 for an odd base; 403 without the grant; 422 if there is no forge,
             or it refuses.
         """
-        if not caller.can_bypass_permissions:
-            raise ServiceError(ErrorCode.FORBIDDEN, _NEEDS_GRANT)
+        self._check_grant(caller)
         check_comment_text(draft.body, "body")
         check_comment_text(draft.title, "title")
         if draft.base is not None:
@@ -189,16 +208,63 @@ class PullRequestService:
         check = self._make_check(session_id, caller)
         try:
             branch = await find_forge_branch(copy)
-            await self._create_by_first(session_id, branch, draft, check)
+            try:
+                await self._ask_first(
+                    session_id, branch, CREATE_SECONDS, check,
+                    lambda forge, run: forge.create_pull_request(run, branch, draft),
+                )  # fmt: skip
+            finally:
+                # It may be there although a later step failed.
+                self._known.pop(self._make_key(session_id, branch), None)
         except ForgeUnavailableError as error:
             raise make_failure_error(describe_outage(error.reason, error.message)) from None
-        session = self._sessions.get(session_id)
-        key = _StateKey(owner=session.owner, place=session.location_id, branch=branch)
-        self._known.pop(key, None)
+        key = self._make_key(session_id, branch)
         view = await self._read_and_remember(session_id, key, check)
         if view.reason is None:
             self._on_read(session_id, copy.path, view.pull_request)
         return view
+
+    async def read_failures(
+        self, session_id: str, repo: str | None, caller: Caller
+    ) -> tuple[PullRequest, Sequence[FailedCheck]]:
+        """Return the pull request of the branch with its failed checks.
+
+        @raise ServiceError: 403 without the grant; 404 if the branch has no pull request; 422 if
+            that cannot be found out.
+        """
+        self._check_grant(caller)
+        view = await self.read_state(session_id, repo, caller)
+        if view.reason is not None:
+            raise make_failure_error(describe_outage(view.reason, view.message))
+        if view.pull_request is None:
+            raise make_not_found_error("Pull request")
+        return view.pull_request, view.pull_request.checks.failures
+
+    async def read_log(
+        self, session_id: str, repo: str | None, job: str, caller: Caller
+    ) -> FailedCheckLog:
+        """Return the end of the log of a failed check of the branch's pull request.
+
+        @param job: L{FailedCheck.job}.
+        @raise ServiceError: 404 if no failed check has it; 422 if the forge gives no log; and see
+            L{read_failures}.
+        """
+        _, failures = await self.read_failures(session_id, repo, caller)
+        failed = next((each for each in failures if job and each.job == job), None)
+        if failed is None:
+            raise make_not_found_error("Failed check")
+        copy = await self._review.open_copy(session_id, repo)
+        check = self._make_check(session_id, caller)
+        try:
+            branch = await find_forge_branch(copy)
+            log = await self._ask_first(
+                session_id, branch, READ_SECONDS, check,
+                lambda forge, run: forge.read_log(run, branch, job),
+            )  # fmt: skip
+        except ForgeUnavailableError as error:
+            raise make_failure_error(describe_outage(error.reason, error.message)) from None
+        text = await copy.run_in_thread(partial(clean_program_output, log[-LOG_TAIL_BYTES:]))
+        return FailedCheckLog(check=failed, text=text[-TEXT_LENGTH:])
 
     async def suggest(self, session_id: str, repo: str | None) -> PullRequestSuggestion:
         """Return a title and description made of the session's name and the commits."""
@@ -264,25 +330,36 @@ class PullRequestService:
             checked_at=get_unix_ms(self._clock),
         )
 
-    async def _create_by_first(
+    async def _ask_first(
         self,
         session_id: str,
         branch: ForgeBranch,
-        draft: PullRequestDraft,
+        seconds: float,
         check: Callable[[], object],
-    ) -> None:
+        ask: Callable[[Forge, RunForge], Coroutine[Any, Any, _T]],
+    ) -> _T:
+        """Ask the first forge whose program is installed and signed in.
+
+        @raise ForgeUnavailableError: there is none, or it refuses.
+        """
         failure = ForgeUnavailableError(UnavailableReason.NOT_INSTALLED)
         for forge in self._list_candidates(branch):
-            run = self._make_runner(session_id, forge, CREATE_SECONDS, check)
+            run = self._make_runner(session_id, forge, seconds, check)
             try:
-                await forge.create_pull_request(run, branch, draft)
+                return await ask(forge, run)
             except ForgeUnavailableError as error:
                 if error.reason is UnavailableReason.FAILED:
                     raise
                 failure = _choose_failure(failure, error)
-                continue
-            return
         raise failure
+
+    def _make_key(self, session_id: str, branch: ForgeBranch) -> _StateKey:
+        session = self._sessions.get(session_id)
+        return _StateKey(owner=session.owner, place=session.location_id, branch=branch)
+
+    def _check_grant(self, caller: Caller) -> None:
+        if not caller.can_bypass_permissions:
+            raise ServiceError(ErrorCode.FORBIDDEN, _NEEDS_GRANT)
 
     def _list_candidates(self, branch: ForgeBranch) -> Sequence[Forge]:
         """Return the forges that a host may be; its name often says which."""
@@ -308,6 +385,7 @@ class PullRequestService:
             stdin=command.stdin,
             env=command.env,
             seconds=seconds,
+            output_limit=command.output_limit,
         )
         await self._turns.acquire()
         try:

@@ -32,7 +32,7 @@ if words[:2] == ["pr", "list"]:
     fields = words[words.index("--json") + 1].split(",")
     print(json.dumps([{{field: each[field] for field in fields}} for each in played["pulls"]]))
     sys.exit()
-path = next(word for word in words if word.startswith(("repos/", "projects/")))
+path = next(word for word in words if word.startswith(("repos/", "projects/", "users?")))
 method = "POST " if is_posted else ""
 answer = played["api"].get(method + path)
 if answer is None:
@@ -43,7 +43,7 @@ if isinstance(answer, dict) and "message" in answer:
     sys.stderr.write(f"{{name}}: Validation Failed (HTTP 422)\\n")
     print(json.dumps(answer))
     sys.exit(1)
-print(json.dumps(answer))
+sys.stdout.write(answer if isinstance(answer, str) else json.dumps(answer))
 """
 
 
@@ -66,7 +66,10 @@ class PlayedForge:
         signed_in: bool = True,
         refusal: int = 4,
     ) -> None:
-        """Answer with these records from now on; one with a C{message} is an error."""
+        """Answer with these records from now on; one with a C{message} is an error.
+
+        A text is printed as it is, such as a log.
+        """
         played = {"pulls": [*pulls], "api": api or {}, "signed_in": signed_in, "refusal": refusal}
         (self.folder / f"{self.name}.json").write_text(json.dumps(played))
 

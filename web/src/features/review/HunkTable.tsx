@@ -8,6 +8,8 @@ import { areTokensOf, cutTokens, type Token } from "../syntax/tokens.ts";
 import { Tokens } from "../syntax/Tokens.tsx";
 import { useColours } from "../syntax/useColours.ts";
 import { Comment, CommentForm } from "./Comments.tsx";
+import { findAtRow } from "./forge/atlines.ts";
+import { ForgeComment } from "./forge/ForgeComment.tsx";
 import { findThread, includes, splitRows, splitWords } from "./rows.ts";
 import { comments, dragging, type FileKey, rival, selection, type Side } from "./state.ts";
 
@@ -124,13 +126,17 @@ function Below({ session, file, hunk, rows, split }: Omit<HunkProps, "onRevert">
         (at.side === "new" ? row.new : row.old) === at.endLine &&
         row.kind !== (at.side === "new" ? "removed" : "added"),
     );
-  if (thread.length === 0 && !isEnd) return null;
+  const people = [...new Set(rows.flatMap((row) => findAtRow(file, row)))];
+  if (thread.length === 0 && people.length === 0 && !isEnd) return null;
   const lines = hunk.rows.filter((row) => includes(at, "new", row.new)).map((row) => row.text);
   return (
     <tr class="review-below">
       <td colSpan={split ? 4 : 3}>
         {thread.map((comment) => (
           <Comment key={comment.id} session={session} comment={comment} />
+        ))}
+        {people.map((comment) => (
+          <ForgeComment key={comment.id} session={session} repo={file.repo} comment={comment} takes />
         ))}
         {isEnd && at.side === "old" && rival.value !== undefined && (
           <p class="review-none">This line is the other session's. Comment on a line of this one.</p>

@@ -1,27 +1,25 @@
 /** The pull request of a repository's branch: its state, or the way to open one. */
-import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import type {
-  ForgeCommentItem,
-  PullRequestItem,
-  PullRequestResponse,
-  RepositoryChangesResponse,
-} from "../../../api/types.ts";
+import type { PullRequestItem, PullRequestResponse, RepositoryChangesResponse } from "../../../api/types.ts";
 import { getErrorText } from "../../../api/errors.ts";
 import { plural } from "../../../lib/format.ts";
 import { Button } from "../../../ui/Button.tsx";
 import { Icon } from "../../../ui/Icon.tsx";
-import { addComment } from "../state.ts";
+import { visible } from "../../git/diff/diff.ts";
 import {
   canOpen,
   describeChecks,
   describeReason,
   type Draft,
   isSameHere,
+  readLog,
   readPullRequest,
   REVIEWS,
   suggestDraft,
 } from "./calls.ts";
+import { ForgeComment, ForgeLink } from "./ForgeComment.tsx";
+import { setCommentsAtLines } from "./atlines.ts";
+import { sendFailures } from "./mend.ts";
 import { PullRequestForm } from "./PullRequestForm.tsx";
 import "./forge.css";
 
@@ -52,53 +50,65 @@ function usePullRequest(session: string, repo: string, commit: string | null) {
   return { found, setFound, problem };
 }
 
-/** Words that lead to the forge, where it said whereto. */
-function ForgeLink({ url, children }: { url: string; children: ComponentChildren }) {
-  if (url === "") return <span>{children}</span>;
+/** The end of what a failed check printed, read when somebody wants to see it. */
+function CheckLog({ session, repo, job }: { session: string; repo: string; job: string }) {
+  const [text, setText] = useState<string>();
+  const read = () =>
+    readLog(session, repo, job).then(
+      (log) => setText(log || "It printed nothing."),
+      (error: unknown) => setText(getErrorText(error)),
+    );
   return (
-    <a href={url} target="_blank" rel="noreferrer">
-      {children}
-    </a>
+    <details
+      class="forge-log"
+      onToggle={({ currentTarget }) => currentTarget.open && text === undefined && void read()}
+    >
+      <summary>End of the log</summary>
+      <pre tabIndex={0} aria-label="End of the log" aria-busy={text === undefined} data-testid="pull-log">
+        {text === undefined ? "Loading…" : visible(text)}
+      </pre>
+    </details>
   );
 }
 
-interface CommentProps {
-  session: string;
-  comment: ForgeCommentItem;
-  pull: PullRequestItem;
-  changes: RepositoryChangesResponse;
-}
-
-function ForgeComment({ session, comment, pull, changes }: CommentProps) {
-  const [taken, setTaken] = useState(false);
-  const { path, line, author, text, url } = comment;
-  const take = async () => {
-    if (line === undefined) return;
-    const at = { side: "new", line, endLine: line } as const;
-    const said = `${author}: ${text}`.slice(0, 8000);
-    setTaken(await addComment(session, { repo: changes.repo, path }, at, said, undefined));
+function Failures({ session, repo, pull }: { session: string; repo: string; pull: PullRequestItem }) {
+  const { failures } = pull.checks;
+  const [busy, setBusy] = useState(false);
+  if (failures.length === 0) return null;
+  const mend = async () => {
+    setBusy(true);
+    await sendFailures(session, repo);
+    setBusy(false);
   };
   return (
-    <li>
-      <small>
-        <bdi>{author}</bdi>,{" "}
-        <ForgeLink url={url}>
-          <bdi>{line === undefined ? path : `${path}:${line}`}</bdi>
-        </ForgeLink>
-      </small>
-      <p dir="auto">{text}</p>
-      {isSameHere(comment, pull, changes) && (
-        <Button small disabled={taken} onClick={() => void take()} testid="pull-take">
-          {taken ? "Taken over" : "Take over"}
-        </Button>
-      )}
-    </li>
+    <>
+      <ul class="forge-failed" aria-label="Failed checks">
+        {failures.map(({ name, url, job }) => (
+          <li key={`${name} ${url}`}>
+            <ForgeLink url={url}>
+              <bdi>{name}</bdi>
+            </ForgeLink>
+            {job !== undefined && <CheckLog session={session} repo={repo} job={job} />}
+          </li>
+        ))}
+      </ul>
+      <Button small disabled={busy} onClick={() => void mend()} testid="pull-mend">
+        <Icon name="send" size={13} /> Let the agent mend it
+      </Button>
+    </>
   );
 }
 
-function State({ session, pull, changes }: Omit<CommentProps, "comment">) {
+function State({
+  session,
+  pull,
+  changes,
+}: {
+  session: string;
+  pull: PullRequestItem;
+  changes: RepositoryChangesResponse;
+}) {
   const said = [describeChecks(pull), REVIEWS[pull.review]].filter((part) => part !== "");
-  const { failures } = pull.checks;
   return (
     <div class="forge-state" data-testid="pull-state">
       <p>
@@ -114,17 +124,7 @@ function State({ session, pull, changes }: Omit<CommentProps, "comment">) {
           </span>
         ))}
       </p>
-      {failures.length > 0 && (
-        <ul class="forge-failed" aria-label="Failed checks">
-          {failures.map(({ name, url }) => (
-            <li key={`${name} ${url}`}>
-              <ForgeLink url={url}>
-                <bdi>{name}</bdi>
-              </ForgeLink>
-            </li>
-          ))}
-        </ul>
-      )}
+      <Failures session={session} repo={changes.repo} pull={pull} />
       {pull.comments.length > 0 && (
         <details class="forge-comments">
           <summary>
@@ -133,13 +133,14 @@ function State({ session, pull, changes }: Omit<CommentProps, "comment">) {
           </summary>
           <ul>
             {pull.comments.map((comment) => (
-              <ForgeComment
-                key={comment.id}
-                session={session}
-                comment={comment}
-                pull={pull}
-                changes={changes}
-              />
+              <li key={comment.id}>
+                <ForgeComment
+                  session={session}
+                  repo={changes.repo}
+                  comment={comment}
+                  takes={isSameHere(comment, pull, changes)}
+                />
+              </li>
             ))}
           </ul>
         </details>
@@ -157,6 +158,12 @@ export function PullRequest({ session, changes }: Props) {
   const { repo, head } = changes;
   const { found, setFound, problem } = usePullRequest(session, repo, head.commit);
   const [draft, setDraft] = useState<Draft>();
+  const shown = found?.pullRequest;
+  useEffect(() => {
+    const same = shown?.comments.filter((comment) => isSameHere(comment, shown, changes)) ?? [];
+    setCommentsAtLines(repo, same);
+    return () => setCommentsAtLines(repo, []);
+  }, [shown, changes]);
   const [trouble, setTrouble] = useState("");
   const begin = () =>
     suggestDraft(session, repo).then(setDraft, (error: unknown) => setTrouble(getErrorText(error)));

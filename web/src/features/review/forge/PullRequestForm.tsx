@@ -63,6 +63,19 @@ export function PullRequestForm({ session, repo, first, onClose, onOpened }: Pro
           onInput={(event) => set({ base: event.currentTarget.value })}
         />
       </label>
+      <label>
+        <small>Reviewers</small>
+        <input
+          class="field"
+          value={draft.reviewers}
+          maxLength={1000}
+          placeholder="names, separated by spaces"
+          autocapitalize="off"
+          spellcheck={false}
+          onInput={(event) => set({ reviewers: event.currentTarget.value })}
+          data-testid="pull-reviewers"
+        />
+      </label>
       <label class="forge-check">
         <input
           type="checkbox"

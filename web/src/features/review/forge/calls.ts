@@ -14,6 +14,7 @@ export interface Draft {
   body: string;
   base: string;
   draft: boolean;
+  reviewers: string;
 }
 
 /** @returns undefined when this person may not drive the session. */
@@ -39,8 +40,20 @@ export async function suggestDraft(id: string, repo: string): Promise<Draft> {
   const query = { repo };
   const path = { id };
   const found = await api.get("/api/sessions/{id}/changes/pull-request/suggestion", { path, query });
-  return { ...found, base: "", draft: false };
+  return { ...found, base: "", draft: false, reviewers: "" };
 }
+
+export async function readLog(id: string, repo: string, job: string): Promise<string> {
+  const query = { repo, job };
+  return (await api.get("/api/sessions/{id}/changes/pull-request/log", { path: { id }, query })).log;
+}
+
+/** @returns names that are separated by spaces or commas, with or without an at sign. */
+export const splitReviewers = (text: string): string[] =>
+  text
+    .split(/[\s,]+/)
+    .map((name) => name.replace(/^@/, ""))
+    .filter((name) => name !== "");
 
 /** The branch is pushed first: a forge opens a pull request only of what it has. */
 export async function openPullRequest(id: string, repo: string, wanted: Draft): Promise<PullRequestResponse> {
@@ -49,7 +62,7 @@ export async function openPullRequest(id: string, repo: string, wanted: Draft): 
   const base = wanted.base.trim() || null;
   return api.post("/api/sessions/{id}/changes/pull-request", {
     path: { id },
-    body: { repo, title, body, draft, base },
+    body: { repo, title, body, draft, base, reviewers: splitReviewers(wanted.reviewers) },
   });
 }
 

@@ -8,7 +8,10 @@ vi.stubGlobal("matchMedia", () => ({ matches: false, addEventListener: () => {} 
 const { listViolations, show: showPart } = await import("../../../ui/rendered.ts");
 const { api } = await import("../../../api/client.ts");
 const { ApiError } = await import("../../../api/errors.ts");
-const { canOpen, isSameHere } = await import("./calls.ts");
+const { canOpen, isSameHere, splitReviewers } = await import("./calls.ts");
+const { findAtRow } = await import("./atlines.ts");
+const { comments } = await import("../state.ts");
+const { openQuestion } = await import("../../../ui/ask.ts");
 const { PullRequest } = await import("./PullRequest.tsx");
 
 const COMMIT = "1".repeat(40);
@@ -34,7 +37,13 @@ const pull: PullRequestItem = {
   base: "main",
   commit: COMMIT,
   review: "approved",
-  checks: { state: "failed", passed: 1, running: 0, failed: 1, failures: [{ name: "lint", url: URL }] },
+  checks: {
+    state: "failed",
+    passed: 1,
+    running: 0,
+    failed: 1,
+    failures: [{ name: "lint", url: URL, job: "11" }],
+  },
   comments: [comment],
   commentsTruncated: false,
 };
@@ -45,6 +54,7 @@ const post = vi.spyOn(api, "post");
 beforeEach(() => {
   get.mockReset();
   post.mockReset();
+  comments.value = [];
 });
 
 function show(part: ComponentChild) {
@@ -66,12 +76,59 @@ test("state, failed checks and comments of people are shown", async () => {
 
 test("a comment is taken over at its line", async () => {
   answer({ pullRequest: pull });
-  post.mockResolvedValue({ comment: {} } as never);
+  const own = { repo: ".", path: "a.py", text: "bob: Why?" };
+  post.mockResolvedValue({ comment: own } as never);
   const page = show(<PullRequest session="s" changes={changes} />);
   (await page.findByTestId("pull-take")).click();
   await page.findByText("Taken over");
   const body = { repo: ".", path: "a.py", side: "new", line: 3, endLine: 3, text: "bob: Why?" };
   expect(post).toHaveBeenCalledWith("/api/sessions/{id}/comments", { path: { id: "s" }, body });
+});
+
+test("a comment stands at its line until it is taken over", async () => {
+  answer({ pullRequest: pull });
+  const row = { kind: "added", text: "", new: 3 } as const;
+  const key = { repo: ".", path: "a.py" };
+  const page = show(<PullRequest session="s" changes={changes} />);
+  await page.findByTestId("pull-take");
+  await vi.waitFor(() => expect(findAtRow(key, row)).toEqual([comment]));
+  expect(findAtRow(key, { ...row, new: 4 })).toEqual([]);
+  expect(findAtRow({ ...key, path: "b.py" }, row)).toEqual([]);
+  comments.value = [{ repo: ".", path: "a.py", text: "bob: Why?" }] as never;
+  expect(findAtRow(key, row)).toEqual([]);
+});
+
+test("the end of a log is read when it is opened", async () => {
+  answer({ pullRequest: pull });
+  const page = show(<PullRequest session="s" changes={changes} />);
+  const summary = await page.findByText("End of the log");
+  get.mockResolvedValue({ name: "lint", log: "E  assert 1 == 2" } as never);
+  const details = summary.parentElement as HTMLDetailsElement;
+  details.open = true;
+  details.dispatchEvent(new Event("toggle"));
+  await page.findByText("E assert 1 == 2");
+  const wanted = { path: { id: "s" }, query: { repo: ".", job: "11" } };
+  expect(get.mock.lastCall).toEqual(["/api/sessions/{id}/changes/pull-request/log", wanted]);
+  expect(await listViolations(page.container)).toEqual([]);
+});
+
+test("failed checks are sent to the agent, and to a busy one after a question with the same id", async () => {
+  answer({ pullRequest: pull });
+  const page = show(<PullRequest session="s" changes={changes} />);
+  post.mockRejectedValueOnce(new ApiError(409, "SESSION_BUSY", "busy"));
+  post.mockResolvedValue({ checks: ["lint"], delivered: true, buffered: false } as never);
+  (await page.findByTestId("pull-mend")).click();
+  await vi.waitFor(() => expect(openQuestion.value).toBeDefined());
+  openQuestion.value?.answer("");
+  await vi.waitFor(() => expect(post).toHaveBeenCalledTimes(2));
+  const [first, second] = post.mock.calls.map(([, wanted]) => (wanted as { body: object }).body);
+  expect(first).toMatchObject({ repo: ".", evenWhileBusy: false });
+  expect(second).toEqual({ ...first, evenWhileBusy: true });
+});
+
+test("reviewers are names in any separation", () => {
+  expect(splitReviewers(" @bob, acme/keepers\n eve ")).toEqual(["bob", "acme/keepers", "eve"]);
+  expect(splitReviewers("")).toEqual([]);
 });
 
 test("a comment is taken over only where its lines are the same", () => {
@@ -100,7 +157,7 @@ test("one is opened after a push, with the words of the form", async () => {
     "/api/sessions/{id}/changes/push",
     "/api/sessions/{id}/changes/pull-request",
   ]);
-  const body = { repo: ".", title: "Mend", body: "* a", draft: false, base: null };
+  const body = { repo: ".", title: "Mend", body: "* a", draft: false, base: null, reviewers: [] };
   expect(post.mock.calls[1]?.[1]).toEqual({ path: { id: "s" }, body });
 });
 
