@@ -66,6 +66,15 @@ FULL: Mapping[str, Mapping[str, Any]] = {
         "branch": "b" * 100,
     },
     "list_changes": {"sessionId": "s", "base": "b" * 250},
+    "create_pull_request": {
+        "sessionId": "s",
+        "title": "t" * 250,
+        "body": "b" * 60_000,
+        "base": "b" * 250,
+        "draft": True,
+        "reviewers": ["r" * 100] * 15,
+    },
+    "read_check_log": {"sessionId": "s", "job": "1" * 20},
     "reply_review_comment": {
         "sessionId": "s",
         "commentId": "c",

@@ -23,6 +23,7 @@ GROUPS = {
     "checks": "commands that run after a turn, and their results",
     "cron": "scheduled jobs",
     "files": "files of a workspace",
+    "pr": "pull requests of sessions, by the gh or glab of their user",
     "review": "what a session changed, and comments on it",
     "rules": "rules that answer agents",
 }

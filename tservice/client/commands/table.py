@@ -36,6 +36,9 @@ BASE = CommandOption(
     ("--base",), "Compare with this branch, tag, commit or session:ID", value="REF"
 )
 NAME = CommandOption(("NAME",), "Name of the case")
+REPO = CommandOption(
+    ("--repo",), "Repository in the session's folder; default: the first", value="PATH"
+)
 LINES = CommandOption(("--lines",), "The last N lines of the history", value="N", number=True)
 RULE = (
     CommandOption(
@@ -305,6 +308,35 @@ COMMANDS = (
             CommandOption(("--even-while-busy",), "Also while the agent works"),
             JSON,
         ),
+    ),
+    CommandSpec(
+        ("pr", "show"), "pulls:show", "show the pull request of a session's branch",
+        (SESSION, REPO, JSON),
+        "Prints its state, its checks and the comments of people, by the gh or glab of the user of"
+        " the session.",
+    ),
+    CommandSpec(
+        ("pr", "create"), "pulls:create", "push the branch and open its pull request",
+        (
+            SESSION,
+            CommandOption(("--title",), "Title; default: one from the commits", value="TEXT"),
+            CommandOption(("--body",), "Description; default: the list of commits", value="TEXT"),
+            CommandOption(("--base",), "Branch to merge into", value="BRANCH"),
+            CommandOption(("--draft",), "Open it as a draft"),
+            CommandOption(("--reviewers",), "Names at the forge, with commas", value="NAMES"),
+            REPO,
+            JSON,
+        ),
+        "Pushes with the git of the session's user and its hooks.  Prints the address.",
+    ),
+    CommandSpec(
+        ("pr", "log"), "pulls:log", "print the end of a failed check's log",
+        (SESSION, CommandOption(("CHECK",), "Name of the check"), REPO),
+    ),
+    CommandSpec(
+        ("pr", "mend"), "pulls:mend", "send the failed checks to the agent as one prompt",
+        (SESSION, CommandOption(("--even-while-busy",), "Also while the agent works"), REPO, JSON),
+        "The prompt has the ends of their logs.  Prints the names of the checks.",
     ),
     CommandSpec(
         ("checks", "ls"), "checks:ls", "list the results of a session's checks", (SESSION, JSON),

@@ -74,8 +74,26 @@ class ChangesArguments(SessionArguments):
 
     base: Annotated[
         str | None,
-        Field(max_length=250, description="Branch, tag or commit to compare with"),
+        Field(max_length=250, description="Branch, tag, commit or session:ID to compare with"),
     ] = None
+
+
+class CreatePullRequest(SessionArguments):
+    """Arguments of a new pull request."""
+
+    title: Annotated[str, Field(min_length=1, max_length=250)]
+    body: Annotated[str, Field(max_length=60_000)] = ""
+    base: Annotated[
+        str | None, Field(max_length=250, description="Default: the project's default branch")
+    ] = None
+    draft: bool = False
+    reviewers: Annotated[list[Annotated[str, Field(max_length=201)]], Field(max_length=15)] = []
+
+
+class CheckLogArguments(SessionArguments):
+    """Arguments of a tool for the log of a failed check."""
+
+    job: Annotated[str, Field(pattern=r"^[0-9]{1,20}$", description="As get_pull_request lists it")]
 
 
 class ReplyToComment(SessionArguments):

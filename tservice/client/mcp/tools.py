@@ -16,6 +16,9 @@ from tservice.client.terminal.safe import safe_text
 TRIES = 3
 """Number of times that an input is sent if responses are lost. The service types it only once."""
 
+GIT_MS = 600_000
+"""Milliseconds that pushing may take, because its hooks are programs."""
+
 SESSION_FIELDS = (
     "id", "name", "mode", "status", "statusReason", "workingDir", "caseName", "displayModel",
     "parentSessionId", "lastActivityAt", "limitPaused", "paneExit", "stall",
@@ -192,6 +195,29 @@ def _list_review_comments(wanted: given.SessionArguments) -> Plan:
     return found
 
 
+def _get_pull_request(wanted: given.SessionArguments) -> Plan:
+    found: dict[str, Any] = yield PlannedRequest(
+        "GET", build_session_path(wanted.session_id, "/changes/pull-request")
+    )
+    return found
+
+
+def _create_pull_request(wanted: given.CreatePullRequest) -> Plan:
+    path = build_session_path(wanted.session_id, "/changes")
+    yield PlannedRequest("POST", f"{path}/push", {"setUpstream": True}, wait_ms=GIT_MS)
+    body = wanted.model_dump(by_alias=True, exclude_none=True, exclude={"session_id"})
+    found: dict[str, Any] = yield PlannedRequest(
+        "POST", f"{path}/pull-request", body, wait_ms=GIT_MS
+    )
+    return found
+
+
+def _read_check_log(wanted: given.CheckLogArguments) -> Plan:
+    path = build_session_path(wanted.session_id, "/changes/pull-request/log")
+    found: dict[str, Any] = yield PlannedRequest("GET", path, query={"job": wanted.job})
+    return found
+
+
 def _reply_review_comment(wanted: given.ReplyToComment) -> Plan:
     comment = quote(wanted.comment_id, safe="")
     path = build_session_path(wanted.session_id, f"/comments/{comment}/reply")
@@ -279,6 +305,15 @@ TOOLS = (
     McpTool("reply_review_comment", "Answer a review comment that was sent to you: done, a"
          " question, or declined. Your own session's id is in SERVICE_SESSION_ID.",
          given.ReplyToComment, (_INPUT,), _reply_review_comment),
+    McpTool("get_pull_request", "State of the pull request of a session's branch: checks, failed"
+         " ones, and review comments. Closed to an agent's own token.",
+         given.SessionArguments, (_INPUT,), _get_pull_request, reads=True),
+    McpTool("create_pull_request", "Push a session's branch and open its pull request. Closed to an"
+         " agent's own token.",
+         given.CreatePullRequest, (_INPUT,), _create_pull_request),
+    McpTool("read_check_log", "Read the end of the log of a failed check of the pull request."
+         " Closed to an agent's own token.",
+         given.CheckLogArguments, (_INPUT,), _read_check_log, reads=True),
     McpTool("list_checks", "List the checks of a session, such as tests, and the results of their"
          " last run.",
          given.SessionArguments, (_READ,), _list_checks, reads=True),

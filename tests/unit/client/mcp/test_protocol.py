@@ -36,6 +36,7 @@ NAMES = [
     "last_response", "read_conversation", "list_approvals", "answer_approval",
     "list_approval_rules", "add_approval_rule", "delete_approval_rule", "git_status",
     "list_changes", "list_review_comments", "reply_review_comment",
+    "get_pull_request", "create_pull_request", "read_check_log",
     "list_checks", "run_checks", "list_cases", "end_session",
 ]  # fmt: skip
 ITEM = {"id": "s1:4", "sessionId": "s1", "frame": "f"}
@@ -315,6 +316,26 @@ class McpToolTests(ServerCase):
         self.assertEqual("/sessions/s1/comments/c%2F1/reply", last.path)
         self.assertEqual({"state": "done", "text": "ok"}, last.body)
         error = self.use("reply_review_comment", sessionId="s1", commentId="c1", state="maybe")
+        self.assertEqual(-32602, error["code"])
+
+    def test_pull_request_is_opened_after_a_push(self) -> None:
+        self.use("create_pull_request", sessionId="s1", title="Mend", reviewers=["bob"])
+        pushed, opened = self.service.asked
+        self.assertEqual(("/sessions/s1/changes/push", {"setUpstream": True}), (
+            pushed.path, pushed.body,
+        ))  # fmt: skip
+        expected = {"title": "Mend", "body": "", "draft": False, "reviewers": ["bob"]}
+        self.assertEqual(("/sessions/s1/changes/pull-request", expected), (
+            opened.path, opened.body,
+        ))  # fmt: skip
+        self.use("get_pull_request", sessionId="s1")
+        self.use("read_check_log", sessionId="s1", job="11")
+        read, log = self.service.asked[2:]
+        self.assertEqual("/sessions/s1/changes/pull-request", read.path)
+        self.assertEqual(
+            ("/sessions/s1/changes/pull-request/log", {"job": "11"}), (log.path, log.query)
+        )
+        error = self.use("read_check_log", sessionId="s1", job="../x")
         self.assertEqual(-32602, error["code"])
 
     def test_checks_are_listed_with_their_last_run(self) -> None:
