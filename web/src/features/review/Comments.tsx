@@ -2,7 +2,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { CommentResponse } from "../../api/types.ts";
 import { Button } from "../../ui/Button.tsx";
-import { visible } from "../git/diff/diff.ts";
+import { visibleLines } from "../git/diff/diff.ts";
 import {
   addComment,
   deleteComment,
@@ -21,8 +21,8 @@ function Outdated({ comment }: { comment: CommentResponse }) {
   return (
     <details class="review-outdated" open>
       <summary>{anchor.state === "gone" ? "These lines were removed" : "These lines changed"}</summary>
-      <pre aria-label="Before">{visible(lines.join("\n"))}</pre>
-      {anchor.lines.length > 0 && <pre aria-label="Now">{visible(anchor.lines.join("\n"))}</pre>}
+      <pre aria-label="Before">{visibleLines(lines.join("\n"))}</pre>
+      {anchor.lines.length > 0 && <pre aria-label="Now">{visibleLines(anchor.lines.join("\n"))}</pre>}
     </details>
   );
 }
@@ -41,7 +41,7 @@ export function Comment({ session, comment }: { session: string; comment: Commen
       <p dir="auto">{comment.text}</p>
       {comment.suggestion !== undefined && (
         <pre class="review-suggestion" aria-label="Suggested replacement">
-          {visible(comment.suggestion)}
+          {visibleLines(comment.suggestion)}
         </pre>
       )}
       {reply && (

@@ -7,6 +7,7 @@ const { findLoose, findThread, spanLines, splitRows, splitWords } = await import
 const { readSwipe, SWIPE } = await import("./gestures.ts");
 const { joinPages } = await import("./FileDiff.tsx");
 const { isShown, matchesPath, only } = await import("./open.ts");
+const { visibleLines } = await import("../git/diff/diff.ts");
 const { groupByFolder } = await import("./FileTree.tsx");
 
 const row = (kind: RowResponse["kind"], old?: number, now?: number): RowResponse => ({
@@ -87,6 +88,10 @@ describe("rows", () => {
   test("are chosen from either end", () => {
     expect(spanLines("new", 5, 3)).toEqual({ side: "new", line: 3, endLine: 5 });
   });
+});
+
+test("a text of several lines keeps them, and shows what is hidden", () => {
+  expect(visibleLines("one\n\u202etwo\n")).toBe("one\n‹202E›two\n");
 });
 
 test("a hunk that goes on on the next page is one again", () => {

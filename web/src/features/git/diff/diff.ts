@@ -46,6 +46,9 @@ function written(char: string): string {
 
 export const visible = (text: string): string => text.replace(HIDDEN, written);
 
+/** The same for a text of several lines. */
+export const visibleLines = (text: string): string => text.split("\n").map(visible).join("\n");
+
 /** Columns that a line takes at most; wide characters take two. */
 export function columns(text: string): number {
   if (PLAIN.test(text)) return text.length;

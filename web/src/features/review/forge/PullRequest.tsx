@@ -5,7 +5,7 @@ import { getErrorText } from "../../../api/errors.ts";
 import { plural } from "../../../lib/format.ts";
 import { Button } from "../../../ui/Button.tsx";
 import { Icon } from "../../../ui/Icon.tsx";
-import { visible } from "../../git/diff/diff.ts";
+import { visibleLines } from "../../git/diff/diff.ts";
 import {
   canOpen,
   describeChecks,
@@ -65,7 +65,7 @@ function CheckLog({ session, repo, job }: { session: string; repo: string; job: 
     >
       <summary>End of the log</summary>
       <pre tabIndex={0} aria-label="End of the log" aria-busy={text === undefined} data-testid="pull-log">
-        {text === undefined ? "Loading…" : visible(text)}
+        {text === undefined ? "Loading…" : visibleLines(text)}
       </pre>
     </details>
   );
