@@ -64,6 +64,39 @@ class TwoFolders:
         return await self.copies[session_id].open_working_copies(session_id)
 
 
+NAMES = ["same", "mine", "theirs", "both", "gone", "new", "inner/x", "inner/y", "\xe9t\xe9"]
+
+
+def edit_randomly(top: Path, chance: random.Random) -> None:
+    """Write, remove, rename, stage and commit files."""
+    for _ in range(chance.randrange(6)):
+        path, target = top / chance.choice(NAMES), top / chance.choice(NAMES)
+        path.parent.mkdir(exist_ok=True)
+        target.parent.mkdir(exist_ok=True)
+        match chance.randrange(4) if path.exists() else 3:
+            case 0:
+                path.unlink()
+            case 1:
+                path.rename(target)
+            case 2:
+                path.chmod(chance.choice([0o644, 0o755]))
+            case _:
+                path.write_text("".join(f"{chance.randrange(5)}\n" for _ in range(6)))
+    if chance.random() < 0.5:
+        run_git(top, "add", "-A")
+        if chance.random() < 0.5:
+            run_git(top, "commit", "-q", "--allow-empty", "-m", "work")
+
+
+def read_files(top: Path) -> dict[str, tuple[bytes, bool]]:
+    """Return the content of each file, and true if it can be run."""
+    return {
+        str(path.relative_to(top)): (path.read_bytes(), bool(path.stat().st_mode & 0o100))
+        for path in top.rglob("*")
+        if path.is_file() and ".git" not in path.parts
+    }
+
+
 class WorktreeTests(ReviewTestCase):
     """Two worktrees of one repository."""
 
@@ -134,6 +167,24 @@ class WorktreeTests(ReviewTestCase):
         self.assertEqual((6, 3, 5), (
             changes.totals.files, changes.totals.added, changes.totals.removed
         ))  # fmt: skip
+
+    async def test_list_is_that_of_the_files_that_differ_after_random_edits(self) -> None:
+        chance = random.Random(44)
+        for number in range(10):
+            for top in (self.folder, self.other):
+                edit_randomly(top, chance)
+            mine, theirs = read_files(self.folder), read_files(self.other)
+            expected = {
+                name: "added"
+                if name not in theirs
+                else "deleted"
+                if name not in mine
+                else "modified"
+                for name in {*mine, *theirs}
+                if mine.get(name) != theirs.get(name)
+            }
+            found = {name: status for name, (status, *_) in (await self.read_listed()).items()}
+            self.assertEqual(expected, found, number)
 
     async def test_lines_are_those_of_both_working_trees(self) -> None:
         self.write("both", "both\n1\n2\nmine\n")
