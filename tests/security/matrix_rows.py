@@ -68,7 +68,7 @@ def _timed() -> MatrixRow:
     return MatrixRow(access="user", scope="cron", path={"id": "{timed}"}, foreign=404)
 
 
-def _case(body: Any = None, scope: str = "sessions:manage") -> MatrixRow:
+def _case(body: Any = None, scope: str | None = "sessions:manage") -> MatrixRow:
     return MatrixRow(access="user", scope=scope, body=body, path={"name": "of-ann"}, foreign=404)
 
 
@@ -365,6 +365,12 @@ ROWS: dict[str, MatrixRow] = {
     "GET /api/sessions/{id}/checks": _owner(READ),
     "POST /api/sessions/{id}/checks/run": _owner(MANAGE),
     "DELETE /api/sessions/{id}/checks/run": _owner(MANAGE),
+    "GET /api/cases/{name}/checks/file": _case(scope=READ),
+    "PUT /api/cases/{name}/checks/file": _case({"hash": "0" * 64}, None),
+    "DELETE /api/cases/{name}/checks/file": _case(scope=None),
+    "GET /api/sessions/{id}/checks/file": _owner(READ),
+    "PUT /api/sessions/{id}/checks/file": _owner(None, {"hash": "0" * 64}),
+    "DELETE /api/sessions/{id}/checks/file": _owner(None),
     "POST /api/cases": MatrixRow(access="user", scope=MANAGE, body={"name": "pwned"}),
     "POST /api/cases/link": MatrixRow(
         access="admin", scope=MANAGE, body={"name": "pwned", "path": "/srv"}

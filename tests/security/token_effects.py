@@ -103,6 +103,8 @@ EFFECTS: Mapping[str, TokenEffects] = {
         DELETE /api/sessions/{id}/intent
         POST /api/sessions/{id}/checks/run
         DELETE /api/sessions/{id}/checks/run
+        DELETE /api/cases/{name}/checks/file
+        DELETE /api/sessions/{id}/checks/file
         POST /api/sessions/{id}/resize
         DELETE /api/sessions/{id}
         DELETE /api/sessions
@@ -197,6 +199,8 @@ EFFECTS: Mapping[str, TokenEffects] = {
         POST /api/scheduled
         POST /api/cron/jobs
         PUT /api/cases/{name}/checks
+        PUT /api/cases/{name}/checks/file
+        PUT /api/sessions/{id}/checks/file
         PUT /api/cron/jobs/{id}
         POST /api/cron/jobs/{id}/run
         """,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Awaitable, Callable
 from functools import partial
 
 from attrs import frozen
@@ -70,7 +71,12 @@ class CheckPlaces:
         locations: LocationRegistry,
         bounds: WorkspaceBounds,
         in_location: RunInLocation,
+        check_file: Callable[[Session, CaseChecks], Awaitable[None]],
     ) -> None:
+        """@param check_file: raises L{ChecksUnavailable} if the file that has the checks was
+        changed.
+        """
+        self._check_file = check_file
         self._sessions, self._locations = sessions, locations
         self._bounds, self._in_location = bounds, in_location
 
@@ -96,6 +102,8 @@ class CheckPlaces:
         folder = choose_folder(session.working_dir, checks.path)
         find = partial(_find_start, place, folder)
         path = await self._in_location(place, find, folder, session.owner)
+        if checks.file_hash:
+            await self._check_file(session, checks)
         self._check_owner(session)
         return CheckPlace(location=place, folder=folder, search_path=path)
 

@@ -122,6 +122,7 @@ class CaseChecks:
     @ivar owner: account that owns the case; empty in single-user mode.
     @ivar path: path of the case's folder when the checks were saved.
     @ivar updated_by: name of the person who saved them.
+    @ivar file_hash: hash of the approved file that has them; empty for those of the case itself.
     """
 
     owner: str
@@ -132,6 +133,7 @@ class CaseChecks:
     max_attempts: int = 0
     updated_at: int = 0
     updated_by: str = ""
+    file_hash: str = ""
 
 
 @frozen(kw_only=True)

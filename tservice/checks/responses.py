@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from tservice.checks.model import (
     CaseChecks,
+    Check,
     CheckResult,
     CheckRun,
     CheckState,
@@ -72,9 +75,11 @@ class SessionChecksResponse(Payload):
     """Checks that apply to a session, and their runs, newest first.
 
     @ivar case_name: the case that has the checks; omitted without one.
+    @ivar from_file: the checks are those of the approved file of the repository.
     """
 
     case_name: str | None = omit_if_none()
+    from_file: bool = omit_if_false()
     checks: list[CheckResponse]
     running: bool
     runs: list[CheckRunResponse]
@@ -93,7 +98,7 @@ class ChecksEmptyResponse(Payload):
 def make_case_checks_response(found: CaseChecks) -> CaseChecksResponse:
     """Return the checks of a case as a response."""
     return CaseChecksResponse(
-        checks=make_check_responses(found),
+        checks=make_check_responses(found.checks),
         on_failure=found.on_failure,
         max_attempts=found.max_attempts,
         updated_at=found.updated_at or None,
@@ -101,14 +106,14 @@ def make_case_checks_response(found: CaseChecks) -> CaseChecksResponse:
     )
 
 
-def make_check_responses(found: CaseChecks) -> list[CheckResponse]:
-    """Return the checks without the rules of the case."""
+def make_check_responses(checks: Sequence[Check]) -> list[CheckResponse]:
+    """Return checks as responses."""
     return [
         CheckResponse(
             name=each.name, command=each.command, timeout_seconds=each.timeout_seconds,
             paths=[*each.paths],
         )
-        for each in found.checks
+        for each in checks
     ]  # fmt: skip
 
 

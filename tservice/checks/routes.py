@@ -119,8 +119,9 @@ class CheckRoutes:
         """Get the checks of a session and the results of their last runs."""
         found = self._supervisor.find_checks(call.id)
         return SessionChecksResponse(
-            case_name=None if found is None else found.case_name,
-            checks=[] if found is None else make_check_responses(found),
+            case_name=None if found is None else found.case_name or None,
+            from_file=found is not None and found.file_hash != "",
+            checks=[] if found is None else make_check_responses(found.checks),
             running=self._supervisor.is_under_way(call.id),
             runs=[make_run_response(run) for run in self._supervisor.list_runs(call.id)],
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from twisted.internet.interfaces import IReactorTime
 
@@ -31,8 +31,17 @@ NEEDS_GRANT = (
 class CaseCheckService:
     """Checks of cases.  Every error is a C{ServiceError}."""
 
-    def __init__(self, *, clock: IReactorTime, store: CheckStore, cases: ICases) -> None:
+    def __init__(
+        self,
+        *,
+        clock: IReactorTime,
+        store: CheckStore,
+        cases: ICases,
+        find_approved: Callable[[Session], CaseChecks | None],
+    ) -> None:
+        """@param find_approved: returns the checks of the approved file in a session's folder."""
         self._clock, self._store, self._cases = clock, store, cases
+        self._find_approved = find_approved
 
     async def get_checks(self, name: str, caller: Identity) -> CaseChecks:
         """Return the checks of a case; an empty list if none were saved.
@@ -58,9 +67,7 @@ class CaseCheckService:
             there is no such case.
         """
         kept, attempts = check_definitions(checks), check_attempts(max_attempts)
-        # An agent's token never has the grant.
-        if caller.parent is not None or not caller.can_bypass_permissions:
-            raise ServiceError(ErrorCode.FORBIDDEN, NEEDS_GRANT)
+        check_may_save(caller)
         case = await self._resolve_case(name, caller)
         caller.reauthorize()
         saved = CaseChecks(
@@ -72,14 +79,19 @@ class CaseCheckService:
         return saved
 
     def find_session_checks(self, session: Session) -> CaseChecks | None:
-        """Return the checks of the case that a session works in; C{None} if there are none."""
+        """Return the checks of the case that a session works in; C{None} if there are none.
+
+        A case without checks of its own has those of the approved file in the session's folder.
+        """
         saved = [each for each in self._store.list_checks(session.owner or "") if each.checks]
         name = (session.case_name or "").casefold()
         for each in saved:
             if each.case_name.casefold() == name:
                 return each
         above = [each for each in saved if _is_inside(session.working_dir, each.path)]
-        return max(above, key=lambda each: len(each.path), default=None)
+        if above:
+            return max(above, key=lambda each: len(each.path))
+        return self._find_approved(session)
 
     def delete_unknown_owners(self, exists: AccountExists) -> None:
         """Delete the checks of accounts that no longer exist."""
@@ -96,6 +108,16 @@ class CaseCheckService:
         if caller.sessions is not None:
             await self._cases.check_visible(name, caller)
         return await self._cases.resolve_case(name, caller)
+
+
+def check_may_save(caller: Caller) -> None:
+    """Check that a caller may decide which commands run later.
+
+    @raise ServiceError: 403: an agent's token, or an account without the grant.
+    """
+    # An agent's token never has the grant.
+    if caller.parent is not None or not caller.can_bypass_permissions:
+        raise ServiceError(ErrorCode.FORBIDDEN, NEEDS_GRANT)
 
 
 def _is_inside(folder: str, case_path: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from sqlite3 import Row
 from typing import Any
 
@@ -83,7 +84,7 @@ class CheckStore:
         @raise DiskFull: the disk is full.
         """
         fields = asdict(checks, recurse=False)
-        fields["checks"] = json.dumps([asdict(each) for each in checks.checks])
+        fields["checks"] = write_definitions(checks.checks)
         fields["on_failure"] = checks.on_failure.value
         self._database.execute(_SAVE_CHECKS, fields)
 
@@ -164,13 +165,21 @@ class CheckStore:
         self._database.execute(_SAVE_PROGRESS, asdict(progress))
 
 
+def write_definitions(checks: Sequence[Check]) -> str:
+    """Return checks as JSON."""
+    return json.dumps([asdict(each) for each in checks])
+
+
+def read_definitions(text: str) -> tuple[Check, ...]:
+    """Return the checks that L{write_definitions} wrote."""
+    return tuple(Check(**{**each, "paths": tuple(each["paths"])}) for each in json.loads(text))
+
+
 def _read_checks(row: Row) -> CaseChecks:
     fields: dict[str, Any] = dict(row)
     fields["case_name"] = fields.pop("name")
     fields["on_failure"] = FailurePolicy(fields["on_failure"])
-    fields["checks"] = tuple(
-        Check(**{**each, "paths": tuple(each["paths"])}) for each in json.loads(fields["checks"])
-    )
+    fields["checks"] = read_definitions(fields["checks"])
     return CaseChecks(**fields)
 
 

@@ -21,6 +21,10 @@ from tservice.checks.model import (
     FailurePolicy,
 )
 from tservice.checks.publisher import CheckPublisher
+from tservice.checks.repository_file.approval_store import FileApprovalStore
+from tservice.checks.repository_file.file_model import CheckFolder
+from tservice.checks.repository_file.file_routes import parse_check_file
+from tservice.checks.repository_file.service import CheckFileService
 from tservice.checks.run_executor import CheckRunExecutor
 from tservice.checks.service import CaseCheckService
 from tservice.checks.store import CheckStore
@@ -93,11 +97,19 @@ class PlayedPlaces:
 
     def __init__(self) -> None:
         self.reason: str | None = None
+        self.check_file: Any = None
 
     async def find_place(self, session: Any, checks: Any) -> Any:
         if self.reason is not None:
             raise ChecksUnavailable(self.reason)
+        if checks.file_hash:
+            await self.check_file(session, checks)
         return None
+
+
+async def run_at_once(work: Callable[[], Any], at: str, owner: str | None) -> Any:
+    """Stand in for a thread."""
+    return work()
 
 
 class PlayedRunner:
@@ -140,6 +152,7 @@ class CheckWorld:
         self.store = CheckStore(self.database)
         self.states, self.places = PlayedStates(), PlayedPlaces()
         self.sessions = PlayedSessions()
+        self.file: bytes | None = None
         self.made = 0
         self.boot()
 
@@ -156,7 +169,16 @@ class CheckWorld:
         played: Any = self.states, self.places, self.runner
         states, places, runner = played
         cases: Any = None
-        self.cases = CaseCheckService(clock=self.clock, store=self.store, cases=cases)
+        self.files = CheckFileService(
+            clock=self.clock, store=FileApprovalStore(self.database), sessions=sessions,
+            cases=cases, locations=cases, reader=self.reader, in_thread=run_at_once,
+            parse=parse_check_file,
+        )  # fmt: skip
+        self.places.check_file = self.files.check_unchanged
+        self.cases = CaseCheckService(
+            clock=self.clock, store=self.store, cases=cases,
+            find_approved=self.files.find_session_checks,
+        )  # fmt: skip
         self.executor = CheckRunExecutor(
             clock=self.clock, store=self.store, places=places, runner=runner, hide=str
         )
@@ -166,6 +188,13 @@ class CheckWorld:
             publisher=CheckPublisher(self.hub, sessions, self.store), make_id=self.make_id,
         )  # fmt: skip
         self.supervisor.start()
+
+    async def read_file(self, folder: CheckFolder) -> bytes | None:
+        return self.file
+
+    @property
+    def reader(self) -> Any:
+        return self
 
     def make_id(self) -> str:
         self.made += 1

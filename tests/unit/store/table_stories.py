@@ -435,7 +435,9 @@ STORIES = [
         ["review_bases", "review_starts", "review_viewed", "review_comments", "review_copies"],
         tell_reviews,
     ),
-    StoreStory(["case_checks", "check_runs", "check_progress"], tell_checks),
+    StoreStory(
+        ["case_checks", "check_runs", "check_progress", "check_file_approvals"], tell_checks
+    ),
     StoreStory(["input_doubts"], tell_unconfirmed_prompts),
     StoreStory(["trusted_folders"], tell_trusted_folders),
     StoreStory(["approval_rules", "approval_history"], tell_approval_rules),

@@ -35,6 +35,7 @@ _CONTAINERS: Mapping[str, Any] = {
     "engine": "podman",
     "image": "localhost/agents:latest",
 }
+_FILE_HASH = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
 _HASH = "8c7e5a667f1b771847fe88c01c3de34413a1b220"
 _PUSH = "https://push.example.org/send/abc"
 
@@ -120,6 +121,8 @@ EXAMPLES: Mapping[str, Mapping[str, Any]] = MappingProxyType(
             ],
             "onFailure": "send_back", "maxAttempts": 3,
         },
+        "PUT /api/cases/{name}/checks/file": {"hash": _FILE_HASH},
+        "PUT /api/sessions/{id}/checks/file": {"hash": _FILE_HASH},
         "POST /api/sessions/{id}/readmymind": {},
         "PUT /api/sessions/{id}/intent": {"goals": "A parser that reads every file"},
         "POST /api/hook-event/decision": {"sessionId": _SESSION, "data": {}},
