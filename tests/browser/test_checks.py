@@ -15,6 +15,16 @@ from tests.integration.harness import DaemonHarness
 RED = {"name": "lint", "command": "echo 'src/a.py:1: unused'; exit 3", "timeoutSeconds": 60}
 HANGS = {"name": "slow", "command": "echo begun; sleep 600", "timeoutSeconds": 600}
 
+BROUGHT = """\
+# Checks of this repository
+checks:
+  - name: tests
+    command: echo 7 passed
+    timeoutSeconds: 60
+onFailure: send_back
+maxAttempts: 2
+"""
+
 
 class CheckPageTests(BrowserCase):
     expected = (r"the server responded with a status of 400",)
@@ -87,3 +97,44 @@ class CheckPageTests(BrowserCase):
         expect(page.locator(".toast")).to_contain_text("Checks saved")
         saved = self.service.request("GET", "/api/cases/site/checks").data()
         self.assertEqual([], saved["checks"])
+
+    def test_repository_brings_checks_that_a_person_approves(self) -> None:
+        file = self.folder / ".tservice.yaml"
+        file.write_text(BROUGHT)
+        page = self.open_form()
+        brought = page.get_by_test_id("check-file")
+        brought.locator("summary").click()
+        expect(brought).to_contain_text("echo 7 passed")
+        self.assertEqual([], faults_in_both(page))
+        page.get_by_test_id("check-file-use").click()
+        expect(brought).to_contain_text("The checks of this repository are used")
+        self.run_checks()
+        page.goto(f"{self.service.url}/?page=fleet")
+        chips = page.get_by_test_id("check-chips")
+        expect(chips).to_have_text("tests ✓ 7")
+        file.write_text(BROUGHT.replace("7 passed", "8 passed; id"))
+        self.run_checks()
+        expect(chips).to_have_text("tests –")
+        chips.click()
+        dialog = page.get_by_test_id("check-dialog")
+        expect(dialog).to_contain_text(".tservice.yaml was changed")
+        expect(dialog.get_by_test_id("check-file-diff")).to_contain_text("8 passed; id")
+        self.assertEqual([], faults_in_both(page))
+        page.get_by_test_id("check-file-use").click()
+        expect(dialog).to_contain_text("The checks of this repository are used")
+        page.get_by_test_id("check-run").click()
+        expect(chips).to_have_text("tests ✓ 8")
+        page.get_by_test_id("check-file").locator("summary").click()
+        page.get_by_test_id("check-file-drop").click()
+        expect(page.get_by_test_id("check-run")).to_be_disabled()
+
+    def test_changed_file_on_a_phone_has_no_faults(self) -> None:
+        file = self.folder / ".tservice.yaml"
+        file.write_text(BROUGHT)
+        path = f"/api/sessions/{self.session_id}/checks/file"
+        found = self.service.request("GET", path).data()
+        self.service.request("PUT", path, {"hash": found["hash"]}).data()
+        file.write_text(BROUGHT.replace("7 passed", "8 passed; id"))
+        page = self.open_form(**PHONE)
+        expect(page.get_by_test_id("check-file-diff")).to_contain_text("8 passed; id")
+        self.assertEqual([], faults_in_both(page))

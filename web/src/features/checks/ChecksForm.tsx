@@ -9,6 +9,7 @@ import { PlainInput } from "../../ui/PlainInput.tsx";
 import { Problem } from "../../ui/Problem.tsx";
 import { Segments } from "../../ui/Segments.tsx";
 import { Select } from "../../ui/Select.tsx";
+import { CheckFile, fileOfCase } from "./CheckFile.tsx";
 import { describeProblem, type Draft, type DraftCheck, makeBody, makeDraft, NEW_CHECK } from "./draft.ts";
 import "./checks.css";
 
@@ -70,7 +71,14 @@ function CheckFields({ check, number, onChange, onRemove }: CheckProps) {
   );
 }
 
-function Form({ name, saved }: { name: string; saved: CaseChecksResponse }) {
+interface FormProps {
+  name: string;
+  saved: CaseChecksResponse;
+  /** Told how many checks there are now. */
+  onSaved: (count: number) => void;
+}
+
+function Form({ name, saved, onSaved }: FormProps) {
   const [draft, setDraft] = useState<Draft>(() => makeDraft(saved));
   const [problem, setProblem] = useState("");
   const [busy, setBusy] = useState(false);
@@ -87,6 +95,7 @@ function Form({ name, saved }: { name: string; saved: CaseChecksResponse }) {
     try {
       await api.put("/api/cases/{name}/checks", { path: { name }, body: makeBody(draft) });
       setProblem("");
+      onSaved(draft.checks.length);
       showToast("good", "Checks saved");
     } catch (error) {
       setProblem(describeProblem(error, draft));
@@ -146,17 +155,21 @@ function Form({ name, saved }: { name: string; saved: CaseChecksResponse }) {
 }
 
 export function ChecksForm({ name }: { name: string }) {
+  const [own, setOwn] = useState<number>();
   const { data, problem } = useRead(
     (signal) => api.get("/api/cases/{name}/checks", { path: { name }, signal }),
     [name],
   );
   return (
-    <details class="case-checks" data-testid="case-checks">
-      <summary>
-        <strong>Checks</strong> {data && <span class="dim">{data.checks.length || "none"}</span>}
-      </summary>
-      <Problem text={problem} />
-      {data && <Form key={name} name={name} saved={data} />}
-    </details>
+    <>
+      <details class="case-checks" data-testid="case-checks">
+        <summary>
+          <strong>Checks</strong> {data && <span class="dim">{data.checks.length || "none"}</span>}
+        </summary>
+        <Problem text={problem} />
+        {data && <Form key={name} name={name} saved={data} onSaved={setOwn} />}
+      </details>
+      <CheckFile place={fileOfCase(name)} of={name} overruled={(own ?? data?.checks.length ?? 0) > 0} />
+    </>
   );
 }

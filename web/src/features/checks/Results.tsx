@@ -6,6 +6,7 @@ import { useRead } from "../../store/resource.ts";
 import { Button } from "../../ui/Button.tsx";
 import { Dialog } from "../../ui/Dialog.tsx";
 import { Problem } from "../../ui/Problem.tsx";
+import { CheckFile, fileOfSession } from "./CheckFile.tsx";
 import {
   cancelChecks,
   describeFollowUp,
@@ -102,6 +103,14 @@ export function Results({ session }: { session: Session }) {
       )}
       {data && data.checks.length > 0 && !run && <p>The checks have not run yet.</p>}
       {run && <Run run={run} />}
+      {data && (
+        <CheckFile
+          place={fileOfSession(id)}
+          of={`${id} ${told?.runId}`}
+          overruled={data.checks.length > 0 && !data.fromFile}
+          onChange={() => setAsked((count) => count + 1)}
+        />
+      )}
     </Dialog>
   );
 }
