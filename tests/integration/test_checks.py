@@ -20,8 +20,10 @@ from tservice.checks.model import Check, CheckResult, CheckState
 from tservice.checks.output_tail import OUTPUT_BYTES, TAIL_BYTES
 from tservice.checks.report import SHOWN_CHARS
 from tservice.checks.runner import CheckRunner
+from tservice.core.locations.location import Location, LocationShell
 from tservice.core.process.child import ChildRunner, find_child_tools
 from tservice.core.users.os_users import make_missing_user
+from tservice.mux.remote.shell_quoting import HEARING
 from tservice.runtime.local_location_setup import build_own_location
 
 GRAB = """
@@ -37,15 +39,19 @@ class CheckProcessTests(TestCase):
     def setUp(self) -> None:
         self.folder = Path(self.mktemp()).resolve()
         self.folder.mkdir(parents=True)
-        children = ChildRunner(reactor, reactor, find_child_tools(os.environ["PATH"]))
-        self.runner = CheckRunner(reactor, children)
+        tools = find_child_tools(os.environ["PATH"])
+        self.children = ChildRunner(reactor, reactor, tools)
+        self.runner = CheckRunner(reactor, self.children)
         self.addCleanup(self.runner.stop)
         environ = {"PATH": os.environ["PATH"], "MARK": self.mark}
+        own = build_own_location(self.folder, environ, self.folder, lambda names: None)
         self.place = CheckPlace(
-            location=build_own_location(self.folder, environ, self.folder, lambda names: None),
-            folder=str(self.folder),
-            search_path=os.environ["PATH"],
+            location=self.reach(own), folder=str(self.folder), search_path=os.environ["PATH"]
         )
+
+    def reach(self, own: Location) -> Location:
+        """Return the location as these tests reach it."""
+        return own
 
     @property
     def mark(self) -> str:
@@ -136,3 +142,71 @@ class CheckProcessTests(TestCase):
         )
         found = await self.begin('id -u; echo "$TERM"; env | grep -c TSERVICE_GIVEN')
         self.assertEqual([str(user.uid), "dumb", "0"], found.output.split("\n"))
+
+
+class ShellCheckProcessTests(CheckProcessTests):
+    """The same in a location that is reached by a shell, which is one of this machine."""
+
+    shell: tuple[str, ...] = ("/bin/sh",)
+
+    def reach(self, own: Location) -> Location:
+        argv = (*self.shell, *HEARING[1:])
+        return evolve(own, find_shell=lambda: LocationShell(argv=argv, env=self.environ))
+
+    @property
+    def environ(self) -> dict[str, str]:
+        return {"PATH": os.environ["PATH"]}
+
+    async def test_another_user_runs_it_with_its_own_environment(self) -> None:
+        raise SkipTest("such a location has one user")
+
+    async def test_process_that_leaves_its_session_is_ended_at_the_deadline(self) -> None:
+        found = await self.begin("setsid sh -c 'trap \"\" TERM; sleep 600; :' & sleep 600", 1)
+        self.assertEqual(CheckState.TIMED_OUT, found.state)
+        self.assertEqual(0, self.count_left())
+
+    async def test_lost_way_is_reported_and_ends_the_processes(self) -> None:
+        # The way ends before the shell, as an ssh client does.
+        relay = ("/bin/sh", "-c", 'cat | setsid "$0" "$@"', *self.shell, *HEARING[1:])
+        location = evolve(
+            self.place.location, find_shell=lambda: LocationShell(argv=relay, env=self.environ)
+        )
+        self.place = evolve(self.place, location=location)
+        running = self.begin("touch begun; sleep 600")
+        await self.wait_for_file("begun")
+        (local,) = self.children._running
+        assert local.transport is not None
+        local.transport.signalProcess("KILL")
+        found = await running
+        self.assertEqual(CheckState.UNAVAILABLE, found.state)
+        self.assertIn("the connection ended before the check did", found.reason or "")
+        while self.count_left():
+            await deferLater(reactor, 0.05)
+
+    async def test_location_that_cannot_bound_it_says_why(self) -> None:
+        (self.folder / "bin").mkdir()
+        for name in ("sh", "grep", "sleep", "env"):
+            (self.folder / "bin" / name).symlink_to(f"/bin/{name}")
+        self.place = evolve(self.place, search_path=str(self.folder / "bin"))
+        found = await self.begin("touch begun")
+        self.assertEqual(CheckState.UNAVAILABLE, found.state)
+        self.assertIn("has neither setsid nor perl", found.reason or "")
+        self.assertFalse((self.folder / "begun").exists())
+
+    async def test_location_out_of_reach_says_why(self) -> None:
+        def fail() -> LocationShell:
+            raise OSError(113, "the host is out of reach")
+
+        location = evolve(self.place.location, find_shell=fail)
+        self.place = evolve(self.place, location=location)
+        found = await self.begin("true")
+        self.assertEqual(CheckState.UNAVAILABLE, found.state)
+        self.assertIn("out of reach", found.reason or "")
+
+
+class BashCheckProcessTests(ShellCheckProcessTests):
+    shell = ("/bin/bash",)
+
+
+class BusyboxCheckProcessTests(ShellCheckProcessTests):
+    shell = ("/usr/bin/busybox", "sh")

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from twisted.internet.defer import Deferred, gatherResults
+
 from tservice.cases.interfaces import ICases
 from tservice.checks.launch import CheckPlaces
 from tservice.checks.publisher import CheckPublisher
@@ -17,6 +21,7 @@ from tservice.checks.store import CheckStore
 from tservice.checks.supervisor import CheckSupervisor
 from tservice.checks.workspace_state import WorkspaceStates
 from tservice.core.callers.identity import AccountExists
+from tservice.core.process.child import ChildRunner
 from tservice.core.workers.thread_runners import make_location_runner, make_owner_runner
 from tservice.git.interfaces import IWorkingCopies
 from tservice.http.metrics import make_gauge
@@ -32,7 +37,8 @@ def build_checks(
     """Build the feature for checks.  Stopping it ends their processes."""
     clock, store = ground.reactor, CheckStore(ground.database)
     runner = CheckRunner(clock, ground.make_child_runner())
-    files = _build_files(ground, sessions, cases)
+    readers = ground.make_child_runner()
+    files = _build_files(ground, sessions, cases, readers)
     case_checks = CaseCheckService(
         clock=clock, store=store, cases=cases, find_approved=files.find_session_checks
     )
@@ -68,6 +74,9 @@ def build_checks(
         case_checks.delete_unknown_owners(exists)
         files.delete_unknown_owners(exists)
 
+    def close() -> Deferred[Any]:
+        return gatherResults([supervisor.stop(), readers.stop()])
+
     return FeatureRegistration(
         name="checks",
         service=supervisor,
@@ -79,15 +88,18 @@ def build_checks(
         initial_state={"checks": publisher.describe_last_runs},
         on_account_removed=delete_unknown_owners,
         start=supervisor.start,
-        close=supervisor.stop,
+        close=close,
     )
 
 
-def _build_files(ground: Runtime, sessions: ISessions, cases: ICases) -> CheckFileService:
+def _build_files(
+    ground: Runtime, sessions: ISessions, cases: ICases, readers: ChildRunner
+) -> CheckFileService:
     reader = CheckFileReader(
         locations=ground.locations,
         bounds=ground.workspace_bounds,
         in_location=make_location_runner(ground.worker_pools.files),
+        children=readers,
     )
     return CheckFileService(
         clock=ground.reactor,

@@ -45,13 +45,17 @@ class CheckPlace:
     folder: str
     search_path: str
 
+    def build_environment(self) -> dict[str, str]:
+        """Return the variables of the commands."""
+        return {**self.location.build_environment(), **_FIXED, "PATH": self.search_path}
+
     def build_command(self, check: Check) -> ChildCommand:
         """Return the command that runs a check: no terminal, no input, low priority.
 
         As another OS user it gets that user's environment, which other users cannot read.
         """
         argv: tuple[str, ...] = (_SHELL, "-c", _START, "check", self.folder, check.command)
-        env = {**self.location.build_environment(), **_FIXED, "PATH": self.search_path}
+        env = self.build_environment()
         user = self.location.user if self.location.is_isolated else None
         if user is not None:
             argv, env = make_restoring_command(env, argv), rename_variables(env)
@@ -94,14 +98,16 @@ class CheckPlaces:
         self._check_owner(session)
         location_id = session.location_id
         self._bounds.check_os_user(session.owner, location_id)
-        if not location_id.is_on_this_machine:
-            kind = location_id.kind.value
-            raise ChecksUnavailable(f"checks cannot run in {kind} sessions yet")
-        await self._locations.refresh_location(location_id)
+        await self._locations.refresh_if_reachable(location_id)
         place = self._locations.find_earlier_location(location_id)
         folder = choose_folder(session.working_dir, checks.path)
-        find = partial(_find_start, place, folder)
-        path = await self._in_location(place, find, folder, session.owner)
+        if place.find_shell is not None:
+            folder, path = place.path_inside(folder), place.get_search_path()
+        elif not location_id.is_on_this_machine:
+            raise ChecksUnavailable(f"{place.title} runs no commands")
+        else:
+            find = partial(_find_start, place, folder)
+            path = await self._in_location(place, find, folder, session.owner)
         if checks.file_hash:
             await self._check_file(session, checks)
         self._check_owner(session)

@@ -70,8 +70,13 @@ class CheckFileService:
         if location_id is None:
             await self._locations.refresh_location(caller.location_id)
             location_id = self._locations.get_caller_location(caller).id
+        path = case.path
+        if path == "~" or path.startswith("~/"):
+            # So that it is the folder in which the sessions of a remote case work.
+            await self._locations.refresh_if_reachable(location_id)
+            path = str(self._locations.find_earlier_location(location_id).home / path[2:])
         owner = self._cases.get_owner_name(caller)
-        return CheckFolder(owner=owner, location_id=location_id, path=case.path)
+        return CheckFolder(owner=owner, location_id=location_id, path=path)
 
     def find_session_folder(self, session_id: str) -> CheckFolder:
         """Return the folder of a session.
