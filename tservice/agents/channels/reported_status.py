@@ -43,6 +43,7 @@ class ReportedStatus:
 
     @ivar source: name of the channel, for people.
     @ivar waiting_for: what the agent waits for; C{""} if it does not wait.
+    @ivar knows_pages: the agent also reports the pages that a person opens.
     @ivar since: Unix milliseconds of the last change of the status.
     """
 
@@ -50,6 +51,7 @@ class ReportedStatus:
     state: ReportedState
     waiting_for: str
     since: int
+    knows_pages: bool = True
 
     @property
     def doing(self) -> AgentState | None:
@@ -67,4 +69,6 @@ class ReportedStatus:
 
         @param screen: C{state} of L{tservice.terminal.screen_status.ScreenReading}.
         """
-        return None if screen == "unknown" else screen in _SCREENS[self.state]
+        if screen == "unknown" or (screen == "dialog" and not self.knows_pages):
+            return None
+        return screen in _SCREENS[self.state]

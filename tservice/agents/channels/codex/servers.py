@@ -292,7 +292,11 @@ class CodexServers:
             return
         server.told = now
         status = ReportedStatus(
-            source=SOURCE, state=now[0], waiting_for=now[1], since=get_unix_ms(self._clock)
+            source=SOURCE,
+            state=now[0],
+            waiting_for=now[1],
+            since=get_unix_ms(self._clock),
+            knows_pages=False,
         )
         self.on_status(server.session_id, status)
 

@@ -13,7 +13,7 @@ from twisted.trial.unittest import SynchronousTestCase
 from tests.unit.agents.approvals_harness import ApprovalCase
 from tests.unit.agents.channels.codex.played_server import THREAD, PlayedServer
 from tests.unit.agents.dialog_client import permission_page
-from tests.unit.agents.harness import AgentHarnessCase
+from tests.unit.agents.harness import PERMISSION, AgentHarnessCase
 from tservice.agents.approvals.answer_delivery import AnswerChannel
 from tservice.agents.channels.build import build_status_channel
 from tservice.agents.channels.channel_answerer import ChannelAnswerer
@@ -296,6 +296,15 @@ class EvidenceTests(AgentHarnessCase):
         self.spend(4)
         words = "app-server: waiting (approval), screen: idle"
         self.assertEqual(words, self.sessions.get(session.id).status_conflict)
+
+    def test_page_of_a_person_is_no_difference(self) -> None:
+        session = self.agent(READY, mode="codex")
+        self.spend(5)
+        self.server.begin_thread()
+        self.show(session, PERMISSION)
+        self.spend(5)
+        self.assertIsNone(self.sessions.get(session.id).status_conflict)
+        self.assertEqual(0, self.channel.disagreements)
 
     def test_setting_and_deletion_end_the_connection(self) -> None:
         session = self.agent(READY, mode="codex")
