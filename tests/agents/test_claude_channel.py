@@ -53,6 +53,21 @@ class DecisionCase(RealClaude):
         self.until_idle()
         self.assertEqual([], self.pending())
 
+    def check_rule(self) -> None:
+        """A rule answers the hook, and nothing is pending; the next tool is asked for."""
+        rule = {"scope": {"all": True}, "tool": "Bash", "action": "allow"}
+        match = {"command": {"prefix": ["touch", "ruled.txt"]}}
+        self.daemon.request("POST", "/api/approval-rules", {**rule, "match": match}).data()
+        self.prompt("RUN: touch ruled.txt")
+        self.until("the file", (self.work / "ruled.txt").exists)
+        self.until_idle()
+        self.assertEqual([], self.pending())
+        found = self.daemon.request("GET", "/api/approval-rules/answers").data()["answers"]
+        self.assertEqual(1, sum("rule" in each for each in found))
+        self.answer(self.asked("RUN: touch asked.txt"), action="approve")
+        self.until("the file", (self.work / "asked.txt").exists)
+        self.until_idle()
+
     def check_keys(self) -> None:
         """A person's key ends the hold; the answer that follows goes by keys, and nothing twice."""
         item = self.asked("RUN: touch four.txt")
@@ -77,6 +92,7 @@ class ProvedDecisionTests(DecisionCase, SynchronousTestCase):
 
     def test_dialogs_are_answered_through_the_hook(self) -> None:
         self.check_answers()
+        self.check_rule()
         self.check_keys()
         self.check_restart()
 
@@ -88,6 +104,7 @@ class NewestDecisionTests(DecisionCase, SynchronousTestCase):
 
     def test_dialogs_are_answered_through_the_hook(self) -> None:
         self.check_answers()
+        self.check_rule()
         self.check_keys()
         self.check_restart()
 
