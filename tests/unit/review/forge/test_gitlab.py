@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from tests.unit.git.random_repositories import run_git
-from tests.unit.review.forge.test_pull_requests import ForgeTestCase
+from tests.unit.review.forge.forge_harness import ForgeTestCase
 from tests.unit.review.review_harness import ANN, SESSION_ID
 from tservice.review.forge.model import ChecksState, PullRequestState
 

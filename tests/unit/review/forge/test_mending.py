@@ -6,8 +6,8 @@ from typing import Any
 
 from attrs import evolve
 
+from tests.unit.review.forge.forge_harness import COMMENTS, ForgeTestCase
 from tests.unit.review.forge.played_forge import PlayedForge, make_pull, make_run
-from tests.unit.review.forge.test_pull_requests import COMMENTS, ForgeTestCase
 from tests.unit.review.review_harness import ANN, SESSION_ID
 from tservice.core.kernel.errors import ErrorCode
 from tservice.review.forge.mending import (
