@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from typing import Annotated, Any
 
-from pydantic import PlainValidator
+from pydantic import Field, PlainValidator
 
 from tservice.clis.capabilities import CliCapabilities
 from tservice.clis.field_types import Argv, Badge, Binaries, CliId, Label
@@ -69,6 +69,9 @@ class ListQuery(QueryParameters):
     """
 
     versions: QueryBool = False
+    looked_in: QueryBool = Field(
+        default=True, description="If false, the list has no C{lookedIn}, which is most of it"
+    )
 
 
 def _require_enabled(routes: CliRoutes) -> None:
@@ -114,9 +117,11 @@ class CliRoutes:
         if not call.caller.admin:
             return []
         await self._clis.check_reachable(call.caller.username)
-        if query is not None and query.versions:
-            return await self._clis.list_with_versions()
-        return self._clis.list_items()
+        versions = query is not None and query.versions
+        items = await self._clis.list_with_versions() if versions else self._clis.list_items()
+        if query is None or query.looked_in:
+            return items
+        return [item.model_copy(update={"looked_in": None}) for item in items]
 
     @operation(
         "GET",

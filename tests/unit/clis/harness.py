@@ -30,6 +30,7 @@ from tservice.core.workers.reachability import AlwaysReachable
 from tservice.core.workers.worker_pool import SynchronousThreads
 from tservice.http.operation_decorator import collect_operations
 from tservice.http.operations import Operation, OperationCall
+from tservice.http.validation.models import QueryParameters
 
 MINE = {"id": "mine", "label": "Mine", "shortBadge": "MY", "binaries": ["mine"], "argv": ["mine"]}
 REST = {name: value for name, value in MINE.items() if name != "id"}
@@ -99,7 +100,13 @@ class CliServiceCase(SynchronousTestCase):
         return found[0]
 
     def call(
-        self, method: str, path: str, body: object = None, id: str = "", admin: bool = True
+        self,
+        method: str,
+        path: str,
+        body: object = None,
+        id: str = "",
+        admin: bool = True,
+        query: QueryParameters | None = None,
     ) -> Deferred[Any]:
         operation = self.operation(method, path)
         parsed = operation.body.model_validate_json(json.dumps(body)) if operation.body else None
@@ -108,7 +115,7 @@ class CliServiceCase(SynchronousTestCase):
             operation=operation,
             caller=make_caller(username="u", admin=admin),
             path={"id": id},
-            query=None,
+            query=query,
             body=parsed,
             address="127.0.0.1",
             request=request,

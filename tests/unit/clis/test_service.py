@@ -12,7 +12,7 @@ from tests.non_empty import require_items
 from tests.unit.clis.fakes import FakeSettings, make_program
 from tests.unit.clis.harness import MINE, REST, WRITES, CliServiceCase
 from tests.unit.http.site_driver import ApiHarness
-from tservice.clis.routes import CliBody, CliEnabledBody, NewCliBody
+from tservice.clis.routes import CliBody, CliEnabledBody, ListQuery, NewCliBody
 from tservice.core.kernel.errors import ErrorCode, ServiceError
 from tservice.core.kernel.events import EventAudience
 from tservice.http.operations import AccessRule
@@ -88,6 +88,14 @@ class CliListTests(CliServiceCase):
     def test_absolute_path_is_not_searched_elsewhere(self) -> None:
         self.ok("POST", "/api/clis", {**MINE, "binaries": ["/opt/mine"]})
         self.assertEqual(["/opt/mine"], self.item("mine")["lookedIn"])
+
+    def test_searched_folders_are_left_out_on_request(self) -> None:
+        without = self.ok("GET", "/api/clis", query=ListQuery.model_validate({"lookedIn": "false"}))
+        listed = self.ok("GET", "/api/clis")
+        self.assertIn("lookedIn", {key for item in listed for key in item})
+        for item in listed:
+            item.pop("lookedIn", None)
+        self.assertEqual(listed, without)
 
     def test_custom_and_disabled_clis_are_listed(self) -> None:
         self.ok("POST", "/api/clis", {**MINE, "enabled": False})

@@ -8,7 +8,8 @@ export const signIn = (person?: { username: string; password: string }) =>
 
 export const signOut = () => api.post("/api/logout");
 
-export const listClis = () => api.get("/api/clis");
+/** Without the folders that were searched, which are most of the list and shown on one page. */
+export const listClis = () => api.get("/api/clis", { query: { lookedIn: false } });
 
 export const readSettings = () => api.get("/api/settings");
 
