@@ -8,6 +8,7 @@ import { licences } from "./build/licences.ts";
 import { pdfParts } from "./build/pdf.ts";
 import { pictures } from "./build/pictures.ts";
 import { shell } from "./build/shell.ts";
+import { describeWidths } from "./build/unicodewidths.ts";
 import { workerParts } from "./build/worker.ts";
 
 /** The mock or a real daemon that `npm run dev` talks to. */
@@ -17,7 +18,10 @@ const version = /__version__ = "(.+)"/.exec(readFileSync("../tservice/__init__.p
 
 export default defineConfig({
   base: "./",
-  define: { PAGE_VERSION: JSON.stringify(version) },
+  define: {
+    PAGE_VERSION: JSON.stringify(version),
+    UNICODE_11_WIDTHS: JSON.stringify(describeWidths()),
+  },
   oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
   build: {
     target: "es2022",

@@ -7,14 +7,10 @@ const load = (path) => import(pathToFileURL(`${web}/${path}`).href);
 globalThis.window ??= globalThis;
 globalThis.document ??= { createElement: () => ({ getContext: () => null }) };
 const { Terminal } = await load("node_modules/@xterm/xterm/lib/xterm.mjs");
-const { Unicode11Addon } = await load("node_modules/@xterm/addon-unicode11/lib/addon-unicode11.mjs");
+const { describeWidths } = await load("build/unicodewidths.ts");
+globalThis.UNICODE_11_WIDTHS = describeWidths();
+const { countColumns } = await load("src/features/terminal/text/unicodewidths.ts");
 const { registerWidths } = await load("src/features/terminal/text/widths.ts");
-
-function unicode11() {
-  let found;
-  new Unicode11Addon().activate({ unicode: { register: (provider) => (found = provider) } });
-  return found;
-}
 
 function shown(terminal) {
   const buffer = terminal.buffer.active;
@@ -30,7 +26,7 @@ function shown(terminal) {
 const answers = [];
 for (const { cols, rows, data, then, wider } of JSON.parse(readFileSync(0, "utf8"))) {
   const terminal = new Terminal({ cols, rows, scrollback: 5000, allowProposedApi: true });
-  registerWidths(terminal.unicode, unicode11());
+  registerWidths(terminal.unicode, countColumns);
   const write = (text) => new Promise((done) => terminal.write(Buffer.from(text, "latin1"), done));
   await write(data);
   const first = shown(terminal);

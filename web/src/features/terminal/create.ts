@@ -1,11 +1,5 @@
 /** An xterm with the options and addons that every view of this page has. */
-import { Unicode11Addon } from "@xterm/addon-unicode11";
-import {
-  type ITerminalOptions,
-  type IUnicodeHandling,
-  type IUnicodeVersionProvider,
-  Terminal,
-} from "@xterm/xterm";
+import { type ITerminalOptions, Terminal } from "@xterm/xterm";
 import { isDark, type Prefs } from "../../store/prefs.ts";
 import { monoFamily } from "../../ui/faces/faces.ts";
 import { addLinks } from "./text/links.ts";
@@ -13,6 +7,7 @@ import { silenceReports } from "./text/reports.ts";
 import { showDimReadable } from "./theme/dim.ts";
 import { chosenPalette } from "./theme/storedpalettes.ts";
 import { contrastOf, fontsOf, isDarkGround, themeOf } from "./theme/themes.ts";
+import { countColumns } from "./text/unicodewidths.ts";
 import { registerWidths, type TmuxWidths } from "./text/widths.ts";
 
 /** Pixels that the scroll bar and the marks of a search take at the right. */
@@ -39,19 +34,6 @@ export function optionsOf(prefs: Prefs, darkSystem: boolean, searching: boolean)
   };
 }
 
-/** Runs the Unicode 11 addon only to get at its table. */
-function unicode11(): IUnicodeVersionProvider {
-  let found: IUnicodeVersionProvider | undefined;
-  const unicode: IUnicodeHandling = {
-    versions: [],
-    activeVersion: "",
-    register: (provider) => (found = provider),
-  };
-  new Unicode11Addon().activate({ unicode } as Terminal);
-  if (!found) throw new Error("the Unicode 11 addon registered no table");
-  return found;
-}
-
 export function createScreen(prefs: Prefs, darkSystem: boolean, searching = false): Screen {
   const terminal = new Terminal({
     ...optionsOf(prefs, darkSystem, searching),
@@ -64,7 +46,7 @@ export function createScreen(prefs: Prefs, darkSystem: boolean, searching = fals
     scrollOnUserInput: true,
     overviewRuler: { width: SCROLLBAR },
   });
-  const widths = registerWidths(terminal.unicode, unicode11());
+  const widths = registerWidths(terminal.unicode, countColumns);
   silenceReports(terminal.parser);
   showDimReadable(terminal);
   addLinks(terminal);

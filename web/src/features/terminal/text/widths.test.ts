@@ -1,14 +1,8 @@
-import { Unicode11Addon } from "@xterm/addon-unicode11";
-import type { IUnicodeVersionProvider, Terminal } from "@xterm/xterm";
+import type { IUnicodeVersionProvider } from "@xterm/xterm";
 import { expect, test } from "vitest";
+import { unicode11 } from "../../../../build/unicodewidths.ts";
+import { countColumns } from "./unicodewidths.ts";
 import { keepWidths, TmuxWidths, getReportedWidths } from "./widths.ts";
-
-function unicode11(): IUnicodeVersionProvider {
-  const found: IUnicodeVersionProvider[] = [];
-  const unicode = { register: (provider: IUnicodeVersionProvider) => found.push(provider) };
-  new Unicode11Addon().activate({ unicode } as unknown as Terminal);
-  return found[0] as IUnicodeVersionProvider;
-}
 
 /** Columns as xterm adds them up: a joined character replaces its cell's width. */
 function columns(widths: IUnicodeVersionProvider, text: string): number {
@@ -23,10 +17,18 @@ function columns(widths: IUnicodeVersionProvider, text: string): number {
   return total;
 }
 
-const widths = new TmuxWidths(unicode11());
+const widths = new TmuxWidths(countColumns);
+
+test("every character has the columns that xterm's addon counts", () => {
+  const addon = unicode11();
+  const wrong: number[] = [];
+  for (let code = 0; code <= 0x10ffff; code += 1)
+    if (countColumns(code) !== addon.wcwidth(code)) wrong.push(code);
+  expect(wrong).toEqual([]);
+});
 
 test("what the pane's tmux says comes first", () => {
-  const told = new TmuxWidths(unicode11());
+  const told = new TmuxWidths(countColumns);
   told.tell([
     [0x1fae8, 0x1fae9, 1],
     [0x4dc0, 0x4dc1, 2],

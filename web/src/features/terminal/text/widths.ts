@@ -51,12 +51,12 @@ const stateIn = (properties: number): number => properties >> 3;
 
 export class TmuxWidths implements IUnicodeVersionProvider {
   readonly version = VERSION;
-  private readonly base: IUnicodeVersionProvider;
+  private readonly countBase: (codepoint: number) => Width;
   private told: ReadonlyMap<number, Width> = new Map();
 
-  /** @param base the provider of Unicode 11. */
-  constructor(base: IUnicodeVersionProvider) {
-    this.base = base;
+  /** @param countBase returns the columns of Unicode 11. */
+  constructor(countBase: (codepoint: number) => Width) {
+    this.countBase = countBase;
   }
 
   /** @param runs what the pane's tmux says. */
@@ -70,7 +70,7 @@ export class TmuxWidths implements IUnicodeVersionProvider {
   wcwidth(codepoint: number): Width {
     const told = codepoint < LEAST_TOLD ? undefined : this.told.get(codepoint);
     if (told !== undefined) return told;
-    return isLaterWide(codepoint) ? 2 : this.base.wcwidth(codepoint);
+    return isLaterWide(codepoint) ? 2 : this.countBase(codepoint);
   }
 
   charProperties(codepoint: number, preceding: number): number {
@@ -82,9 +82,12 @@ export class TmuxWidths implements IUnicodeVersionProvider {
   }
 }
 
-/** Catches the provider that the Unicode 11 addon registers. */
-export function registerWidths(unicode: IUnicodeHandling, base: IUnicodeVersionProvider): TmuxWidths {
-  const widths = new TmuxWidths(base);
+/** @param countBase returns the columns of Unicode 11. */
+export function registerWidths(
+  unicode: IUnicodeHandling,
+  countBase: (codepoint: number) => Width,
+): TmuxWidths {
+  const widths = new TmuxWidths(countBase);
   unicode.register(widths);
   unicode.activeVersion = VERSION;
   return widths;
