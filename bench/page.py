@@ -23,8 +23,19 @@ from tests.browser.harness import GRAPHICS, READ, SHOWN, PageTerminal, wait_unti
 from tests.integration.harness import DaemonHarness
 
 DESK: dict[str, Any] = {"viewport": {"width": 1440, "height": 900}}
-WEIGHT = 190.0
-"""Kilobytes of the first load, compressed, with the terminal."""
+PHONE: dict[str, Any] = {"viewport": {"width": 390, "height": 844}}
+WEIGHT = 175.0
+"""Kilobytes of the first load, compressed, with the terminal drawn by the graphics card."""
+
+TRANSFER = 164.0
+"""Kilobytes of all answers of a first load with one session, without a graphics card."""
+
+FLEET = 20
+FLEET_TRANSFER = 225.0
+"""Kilobytes of all answers of a first load with a fleet, which begins at its page."""
+
+SETTLE = 2000
+"""Milliseconds in which a page asks for what it needs after the first that it shows."""
 
 TRIES = 3
 KEYS = 60
@@ -173,6 +184,33 @@ def weigh(browser: Browser, daemon: DaemonHarness) -> float:
         return sum(sizes[each] - heads[each] for each in files) / 1000
 
 
+def transfer(browser: Browser, daemon: DaemonHarness, screen: dict[str, Any]) -> float:
+    """Kilobytes of every answer of a first load, files and data, with their headers."""
+    context = browser.new_context(**screen)
+    try:
+        page = context.new_page()
+        cdp = context.new_cdp_session(page)
+        sizes: list[float] = []
+        cdp.on("Network.loadingFinished", lambda event: sizes.append(event["encodedDataLength"]))
+        cdp.send("Network.enable")
+        page.goto(daemon.url)
+        page.wait_for_selector(".shell")
+        page.wait_for_timeout(SETTLE)
+        return sum(sizes) / 1000
+    finally:
+        context.close()
+
+
+def weigh_fleet(browser: Browser, daemon: DaemonHarness) -> float:
+    """Kilobytes of a first load with more sessions."""
+    sessions = [new_session(daemon, name=f"agent {number}") for number in range(FLEET - 1)]
+    try:
+        return transfer(browser, daemon, DESK)
+    finally:
+        for each in sessions:
+            daemon.request("DELETE", f"/api/sessions/{each}")
+
+
 def arrive(browser: Browser, daemon: DaemonHarness, network: Network) -> tuple[float, float]:
     """Seconds until the first paint and until the terminal."""
     with window(browser, WATCH) as page:
@@ -265,6 +303,13 @@ def run(daemon: DaemonHarness) -> list[Row]:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium_path(), args=list(ARGUMENTS))
         rows.append(limited("first load", weigh(browser, daemon), WEIGHT, "kB"))
+        for name, screen in (("desk", DESK), ("phone", PHONE)):
+            found = transfer(browser, daemon, screen)
+            rows.append(limited(f"first load with its data, {name}", found, TRANSFER, "kB"))
+        fleet = weigh_fleet(browser, daemon)
+        rows.append(
+            limited(f"first load with its data, {FLEET} sessions", fleet, FLEET_TRANSFER, "kB")
+        )
         for network in NETWORKS:
             # What else the machine does only adds to it.
             tries = [arrive(browser, daemon, network) for _ in range(TRIES)]

@@ -36,6 +36,8 @@ export default defineConfig({
           groups: [
             { name: "main", test: /src\/main\.tsx$/, priority: 2 },
             { name: "terminal", test: /src\/features\/terminal\/pool\.ts$/, priority: 1 },
+            // A phone loads both at once.
+            { name: "drawer", test: /src\/shell\/(?:Drawer\.tsx|pagesmenu\.ts)$/ },
           ],
         },
       },

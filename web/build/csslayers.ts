@@ -6,7 +6,7 @@ const LAYER = /\/src\/(ui|features|shell)\/(?!index\.css|styles\/|faces\/).*\.cs
 
 /** The sheets of a page that is first opened later; those that the page begins with name their layer. */
 export function layerOf(id: string): string | undefined {
-  if (id.endsWith("/src/ui/styles/records.css")) return "ui";
+  if (/\/src\/ui\/styles\/(?:dialog|forms|pages|records)\.css$/.test(id)) return "ui";
   return LAYER.exec(id)?.[1];
 }
 

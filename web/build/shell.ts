@@ -13,7 +13,8 @@ const textOf = (page: Rollup.OutputBundle[string] | undefined): string =>
   page?.type === "asset" ? page.source.toString() : "";
 
 /** What is of use without a network, though the page loads it when it is first opened. */
-const LATER = /\/src\/(?:shell\/Panel|features\/palette\/Palette)\.tsx$|\/@xterm\/addon-search\//;
+const LATER =
+  /\/src\/(?:shell\/Panel|ui\/AskDialog|features\/(?:palette\/Palette|touch\/scroll))\.tsx?$|\/@xterm\/addon-search\//;
 
 /** What the page needs to run: the files that it names, the command palette, the panel, and what these import. */
 export function shellOf(bundle: Rollup.OutputBundle): string[] {

@@ -1,6 +1,6 @@
 /** When the mock's jobs fire: days are walked one by one, hours and minutes are looked up. */
 import type { Schedule } from "../src/features/cron/jobs/job.ts";
-import { fromField, toField } from "../src/lib/zone.ts";
+import { fromField, toField } from "../src/lib/zonetime.ts";
 import { Refused } from "./refused.ts";
 
 const DAY_MS = 86_400_000;

@@ -22,7 +22,7 @@ import { NotificationSettings } from "./notifications/NotificationSettings.tsx";
 import { RestorePage } from "./restore/RestorePage.tsx";
 import { offer } from "./restore/state.ts";
 import { marks } from "./settings/saving.ts";
-import { Suggestions } from "./suggestions/Suggestions.tsx";
+import { SuggestionsHost } from "./suggestions/SuggestionsHost.tsx";
 import { requestSuggestions } from "./suggestions/state.ts";
 import { currentView } from "./terminal/current.ts";
 import type { TerminalView } from "./terminal/view.ts";
@@ -186,7 +186,7 @@ describe("suggestions", () => {
       durationMs: 5,
     });
     settings.value = { readMyMindEnabled: true, readMyMindModes: [SESSION.mode] };
-    const { container } = show(<Suggestions session={{ ...SESSION, id: "s" }} />);
+    const { container } = show(<SuggestionsHost session={{ ...SESSION, id: "s" }} />);
     await requestSuggestions("s");
     await waitFor(() => expect(container.textContent).toContain("run the tests"));
     expect(await listViolations(container)).toEqual([]);

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { browserZone, fromField, knownZone, offsetAt, offsetText, toField } from "./zone.ts";
+import { browserZone, knownZone } from "./zone.ts";
+import { fromField, offsetAt, offsetText, toField } from "./zonetime.ts";
 
 const BERLIN = "Europe/Berlin";
 const at = (text: string) => Date.parse(text);

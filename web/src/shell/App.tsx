@@ -15,7 +15,6 @@ import { TerminalPane } from "../features/terminal/TerminalPane.tsx";
 import { PromptBox } from "../features/prompt/PromptBox.tsx";
 import { KeyBar } from "../features/touch/KeyBar.tsx";
 import { Announcer } from "../features/notifications/Announcer.tsx";
-import { AskDialog } from "../ui/AskDialog.tsx";
 import { lazySlot } from "../ui/lazySlot.tsx";
 import { Menu } from "../ui/Menu.tsx";
 import { Tip } from "../ui/Tip.tsx";
@@ -24,7 +23,7 @@ import { WebHost } from "../features/webtabs/WebHost.tsx";
 import { ConnectionBanner } from "./ConnectionBanner.tsx";
 import { Empty, NoConnection } from "./Empty.tsx";
 import { connectionNotice } from "../store/connectionnotice.ts";
-import { DrawerHost, PageHost, PaletteHost, PanelHost } from "./hosts.tsx";
+import { AskHost, DrawerHost, PageHost, PaletteHost, PanelHost } from "./hosts.tsx";
 import { ScreenReaderOffer } from "./ScreenReaderOffer.tsx";
 import { covered } from "../ui/pages/stage.ts";
 import { StatusBar } from "./StatusBar.tsx";
@@ -77,7 +76,7 @@ function Shell() {
       </section>
       <DrawerHost />
       <PaletteHost />
-      <AskDialog />
+      <AskHost />
       <Menu />
       <Announcer />
     </div>

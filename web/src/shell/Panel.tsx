@@ -14,6 +14,7 @@ import {
   WIDTH_USUAL,
 } from "../ui/pages/panel.ts";
 import "./panel.css";
+import "../ui/pages/styles.ts";
 import { availablePages, openPage, type Page } from "../ui/pages/registry.ts";
 import { PageBody } from "./PageBody.tsx";
 

@@ -18,7 +18,7 @@ import { Icon } from "../ui/Icon.tsx";
 import { IconButton } from "../ui/IconButton.tsx";
 import { menuUnder } from "../ui/menu.ts";
 import { besidePage, togglePanel } from "../ui/pages/panel.ts";
-import { WebStrip } from "../features/webtabs/WebHost.tsx";
+import { WebStripHost } from "../features/webtabs/WebHost.tsx";
 import { FILES_PAGE, findPage, openPage } from "../ui/pages/registry.ts";
 import { covered } from "../ui/pages/stage.ts";
 
@@ -124,7 +124,7 @@ export function TopBar() {
           <NewButton />
         </>
       )}
-      <WebStrip />
+      <WebStripHost />
       <span class="spring" />
       <span class="desk-only plan-place">
         <PlanChips />

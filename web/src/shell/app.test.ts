@@ -1,14 +1,6 @@
 import { describe, expect, test } from "vitest";
-import {
-  asLines,
-  countLines,
-  mostRows,
-  partsOf,
-  findCell,
-  rowFor,
-  type Rows,
-  withoutBlankEnd,
-} from "../features/history/capture.ts";
+import { asLines, withoutBlankEnd } from "../features/history/capture.ts";
+import { countLines, mostRows, partsOf, findCell, rowFor, type Rows } from "../features/history/rows.ts";
 import { backoff } from "../lib/backoff.ts";
 import { formatBytes, plural, shortenPath } from "../lib/format.ts";
 import { uuid } from "../lib/ids.ts";

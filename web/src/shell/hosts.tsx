@@ -1,16 +1,16 @@
 /** What opens over the terminals and beside them; its code comes when it is first shown. */
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useState } from "preact/hooks";
 import { hasReceivedInit } from "../api/stream/connection.ts";
 import { sidebarShown } from "../features/sidebar/state.ts";
+import { openQuestion } from "../ui/ask.ts";
 import { showError } from "../store/toasts.ts";
 import { lazySlot } from "../ui/lazySlot.tsx";
 import { drawerOpen, paletteOpen } from "../ui/pages/openpanels.ts";
 import { besidePage, closePanel, panelState } from "../ui/pages/panel.ts";
 import { findPage, openPage, type Page } from "../ui/pages/registry.ts";
 import { Skeleton } from "../ui/Skeleton.tsx";
-import { StageFrame } from "../ui/pages/StageFrame.tsx";
 import { wide } from "../ui/width.ts";
-import { PageBody, preloadPage } from "./PageBody.tsx";
+import { preloadPage } from "./PageBody.tsx";
 
 const Panel = lazySlot(async () => (await import("./Panel.tsx")).Panel, {
   failed: (error) => {
@@ -29,35 +29,51 @@ export function PanelHost() {
   return page ? <Panel page={page} /> : null;
 }
 
-const closePage = () => (openPage.value = undefined);
+const waitingPage = (_problem: string, { page }: { page: Page }) => (
+  <div class="staged">
+    <Skeleton label={page.title} rows={4} />
+  </div>
+);
 
-function StagedPage({ page }: { page: Page }) {
+const StagedPage = lazySlot(async () => (await import("./StagedPage.tsx")).StagedPage, {
+  failed: (error) => {
+    openPage.value = undefined;
+    showError("Couldn't load the page", error);
+  },
+  waiting: waitingPage,
+});
+
+function PagePlace({ page }: { page: Page }) {
   const [loaded, setLoaded] = useState(false);
-  useEffect(() => void preloadPage(page).then(() => setLoaded(true)), []);
-  // The frame has the width of what stands in it, and would grow.
-  if (!loaded)
-    return (
-      <div class="staged">
-        <Skeleton label={page.title} rows={4} />
-      </div>
-    );
-  return (
-    <StageFrame
-      as="page"
-      title={page.title}
-      startAtTitle
-      onClose={closePage}
-      class="page"
-      testid={`page-${page.id}`}
-    >
-      <PageBody page={page} />
-    </StageFrame>
+  useEffect(
+    () => void Promise.all([StagedPage.preload(), preloadPage(page)]).then(() => setLoaded(true)),
+    [],
   );
+  // The frame has the width of what stands in it, and would grow.
+  return loaded ? <StagedPage page={page} /> : waitingPage("", { page });
 }
 
 export function PageHost() {
   const page = findPage(openPage.value);
-  return page ? <StagedPage key={page.id} page={page} /> : null;
+  return page ? <PagePlace key={page.id} page={page} /> : null;
+}
+
+const AskDialog = lazySlot(async () => (await import("../ui/AskDialog.tsx")).AskDialog, {
+  failed: (error) => {
+    openQuestion.peek()?.answer(undefined);
+    showError("Couldn't ask the question", error);
+  },
+});
+
+export function AskHost() {
+  const asked = openQuestion.value !== undefined;
+  // Until its code is there, an answer that is typed at once must not go to a program.
+  useLayoutEffect(() => {
+    const focused = document.activeElement;
+    if (asked && focused instanceof HTMLElement && focused.matches("input, textarea"))
+      if (!focused.closest("dialog")) focused.blur();
+  }, [asked]);
+  return asked ? <AskDialog /> : null;
 }
 
 const Drawer = lazySlot(async () => (await import("./Drawer.tsx")).Drawer, {

@@ -4,6 +4,7 @@ import { useEffect, useId, useLayoutEffect, useRef } from "preact/hooks";
 import { restoreDefaultFocus } from "./defaultfocus.ts";
 import { IconButton } from "./IconButton.tsx";
 import { comeToFront, topDialog } from "./topdialog.ts";
+import "./pages/styles.ts";
 
 /** The browser would start at the close button: the first choice or field is of more use. */
 function startInside(dialog: HTMLDialogElement, atTitle: boolean): void {

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useId } from "preact/hooks";
+import "./pages/styles.ts";
 
 /** What ties a control to its label and to what is wrong with it. */
 export interface Tied {

@@ -1,7 +1,7 @@
 /** What needs to be said of all sessions or of the one in front, above the terminal. */
 import type { Session } from "../../api/types.ts";
 import { UnreachableNoticeSlot } from "../hosts/slots.tsx";
-import { RestoreBanner } from "../restore/RestoreBanner.tsx";
+import { RestoreHost } from "../restore/RestoreHost.tsx";
 import { isAgent } from "../prompt/isagent.ts";
 import { prefs } from "../../store/prefs.ts";
 import { activeSession } from "../../store/state.ts";
@@ -35,7 +35,7 @@ export function SessionNotice() {
   const item = session && !hasPromptBox(session) ? findUntoldItem(session) : undefined;
   return (
     <div class="session-notices" role="status">
-      <RestoreBanner />
+      <RestoreHost />
       {session && <UnreachableNoticeSlot session={session} />}
       {item && <AskNotice item={item} />}
       {session?.limitPaused && <Limit session={session} />}

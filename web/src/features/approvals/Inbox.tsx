@@ -15,7 +15,7 @@ import { hasReceivedInit } from "../../api/stream/connection.ts";
 import { inboxAsked, wantedCard } from "./openinbox.ts";
 import { isJustSent } from "./sent.ts";
 import { openItems, refresh } from "./state.ts";
-import { describeAsk, formatAge, getOwnMessage } from "./texts.ts";
+import { describeAsk, formatAge, getOwnMessage } from "./cardtexts.ts";
 import { useHeld, usePointerInside } from "./useHeld.ts";
 
 function visit(item: ApprovalItemResponse): void {

@@ -6,7 +6,7 @@ import { dropItem } from "./inbox.ts";
 import type { Answer, ApprovalItemResponse } from "./item.ts";
 import { forgetSent, HELD_MS, isJustSent, noteDismissed, noteSent } from "./sent.ts";
 import { approvals, refresh, setInbox } from "./state.ts";
-import { describeAnswerProblem } from "./texts.ts";
+import { describeAnswerProblem } from "./cardtexts.ts";
 
 /** Items whose answer is under way. */
 export const answering = signal<ReadonlySet<string>>(new Set());

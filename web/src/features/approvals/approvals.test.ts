@@ -22,14 +22,8 @@ import {
   listOptions,
   acceptsText,
 } from "./item.ts";
-import {
-  formatAge,
-  formatAnnouncement,
-  getOwnMessage,
-  describeAsk,
-  describeAnswerProblem,
-  describeRequest,
-} from "./texts.ts";
+import { formatAnnouncement, describeRequest } from "./texts.ts";
+import { formatAge, getOwnMessage, describeAsk, describeAnswerProblem } from "./cardtexts.ts";
 
 const item = (part: Partial<ApprovalItemResponse> = {}): ApprovalItemResponse => ({
   id: "s1:1",

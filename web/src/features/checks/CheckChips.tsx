@@ -1,6 +1,7 @@
 /** The results of a session's checks, each in a word, and the way to what they printed. */
 import type { Session } from "../../api/types.ts";
-import { describeState, formatOutcome, lastRuns, markOf, openResults } from "./state.ts";
+import { lastRuns, openResults } from "./state.ts";
+import { describeState, formatOutcome, markOf } from "./texts.ts";
 import "./checks.css";
 
 const SHOWN = 3;

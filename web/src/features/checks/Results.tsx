@@ -7,16 +7,9 @@ import { Button } from "../../ui/Button.tsx";
 import { Dialog } from "../../ui/Dialog.tsx";
 import { Problem } from "../../ui/Problem.tsx";
 import { CheckFile, fileOfSession } from "./CheckFile.tsx";
-import {
-  cancelChecks,
-  describeFollowUp,
-  describeState,
-  formatOutcome,
-  lastRuns,
-  markOf,
-  openResults,
-  runChecks,
-} from "./state.ts";
+import { lastRuns, openResults } from "./state.ts";
+import { cancelChecks, runChecks } from "./requests.ts";
+import { describeFollowUp, describeState, formatOutcome, markOf } from "./texts.ts";
 import "./checks.css";
 
 function Result({ result }: { result: CheckResultResponse }) {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { describeProblem, makeBody, makeDraft } from "./draft.ts";
-import { describeFollowUp, formatOutcome, markOf } from "./state.ts";
+import { describeFollowUp, formatOutcome, markOf } from "./texts.ts";
 
 describe("a result in a word", () => {
   test.each([

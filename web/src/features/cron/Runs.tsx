@@ -14,7 +14,8 @@ import {
 import { busyJobs, stopRun } from "./jobs/actions.ts";
 import { keepsGoing } from "./jobs/keepgoing.ts";
 import { Button } from "../../ui/Button.tsx";
-import { browserZone, offsetAt } from "../../lib/zone.ts";
+import { browserZone } from "../../lib/zone.ts";
+import { offsetAt } from "../../lib/zonetime.ts";
 import { Icon, type IconName } from "../../ui/Icon.tsx";
 import { getCurrentStatus } from "../agents/currentstatus.ts";
 import { openPage } from "../../ui/pages/registry.ts";

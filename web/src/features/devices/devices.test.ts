@@ -130,7 +130,9 @@ describe("a QR code that was used", () => {
     ];
     calls.readStatus.mockResolvedValue({ authSessions: [...others, guest("guest")] });
     tellServerEvent("tunnel:qrAuthUsed", used);
-    expect(toasts.value[0]?.text).toBe("Chrome on Android, 198.51.100.9. Was that you?");
+    await vi.waitFor(() =>
+      expect(toasts.value[0]?.text).toBe("Chrome on Android, 198.51.100.9. Was that you?"),
+    );
     toasts.value[0]?.action?.act();
     await vi.waitFor(() => expect(toasts.value[1]?.title).toBe("Signed out"));
     expect(revoked()).toEqual(["guest"]);
@@ -138,6 +140,7 @@ describe("a QR code that was used", () => {
 
   test("may be over already", async () => {
     tellServerEvent("tunnel:qrAuthUsed", used);
+    await vi.waitFor(() => expect(toasts.value).toHaveLength(1));
     toasts.value[0]?.action?.act();
     await vi.waitFor(() => expect(toasts.value[1]?.title).toBe("Already signed out"));
     expect(calls.revokeDevice).not.toHaveBeenCalled();
@@ -146,6 +149,7 @@ describe("a QR code that was used", () => {
   test("whose end fails is told", async () => {
     calls.readStatus.mockRejectedValue(new ApiError(503, "", "busy"));
     tellServerEvent("tunnel:qrAuthUsed", used);
+    await vi.waitFor(() => expect(toasts.value).toHaveLength(1));
     toasts.value[0]?.action?.act();
     await vi.waitFor(() => expect(toasts.value[1]?.text).toBe("busy"));
   });

@@ -1,23 +1,12 @@
 /** Whoever photographs a code from a screen is seen, on every page. */
 import { onServerEvent } from "../../api/stream/events.ts";
-import { showError, showToast } from "../../store/toasts.ts";
-import { type QrUse, readQrUse, deviceName } from "./texts.ts";
-
-async function endUse(use: QrUse): Promise<void> {
-  try {
-    await (await import("./state.ts")).endUse(use);
-  } catch (error) {
-    showError("Couldn't sign out the device", error);
-  }
-}
+import { showToast } from "../../store/toasts.ts";
 
 function qrUsed(data: unknown): void {
-  const use = readQrUse(data);
-  if (!use) return;
-  showToast("bad", "Someone signed in with a QR code", `${deviceName(use.ua)}, ${use.ip}. Was that you?`, {
-    label: "No, sign it out",
-    act: () => void endUse(use),
-  });
+  import("./qruse.ts").then(
+    ({ askAboutQrUse }) => askAboutQrUse(data),
+    () => showToast("bad", "Someone signed in with a QR code", "Look at the devices in the settings."),
+  );
 }
 
 export function watchDevices(): void {

@@ -3,7 +3,8 @@ import type { GitStatusResponse } from "../../api/types.ts";
 import { type Followed, applyTailMessage, KEPT_CHARS, START } from "./Follow.tsx";
 import { hexOf } from "./FilesPage.tsx";
 import { languageOf } from "../syntax/languages.ts";
-import { searchTree, getMark, collectMarks, listRows, relativePath } from "./tree.ts";
+import { searchTree, getMark, collectMarks, listRows } from "./tree.ts";
+import { relativePath } from "./relativepath.ts";
 import { canReveal } from "./keys.ts";
 import type { Entry } from "./state.ts";
 

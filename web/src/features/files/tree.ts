@@ -2,6 +2,7 @@
 import { table } from "../../lib/table.ts";
 import type { GitStatusResponse } from "../../api/types.ts";
 import { type FileChange, getChangeLetter, getChangeLabel } from "../git/texts.ts";
+import { relativePath } from "./relativepath.ts";
 import type { Entry } from "./state.ts";
 
 export const ROOT = ".";
@@ -115,10 +116,4 @@ export function getMark(marks: ReadonlyMap<string, Mark>, path: string): Mark | 
     if (found && (at === path.length || found.kind === "untracked")) return found;
   }
   return undefined;
-}
-
-/** A path from the workspace's root; undefined where it leads out of it. */
-export function relativePath(path: string, root: string): string | undefined {
-  const top = root === "/" ? "/" : `${root}/`;
-  return path.startsWith(top) ? path.slice(top.length) : undefined;
 }

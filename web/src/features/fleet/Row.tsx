@@ -6,7 +6,7 @@ import { answerProblems } from "../approvals/actions.ts";
 import type { Held } from "../approvals/held.ts";
 import type { ApprovalItemResponse } from "../approvals/item.ts";
 import { isJustSent } from "../approvals/sent.ts";
-import { describeAsk, getOwnMessage } from "../approvals/texts.ts";
+import { describeAsk, getOwnMessage } from "../approvals/cardtexts.ts";
 import { CheckChips } from "../checks/CheckChips.tsx";
 import { NoticeMarks } from "../notifications/NoticeMarks.tsx";
 import { GitRow } from "../git/Badge.tsx";

@@ -10,7 +10,8 @@ import { getReportedWidths } from "../terminal/text/widths.ts";
 import { historyOpen } from "../../ui/pages/openpanels.ts";
 import { answerReads } from "../terminal/readhook.ts";
 import { TouchScroll } from "../touch/scroll.ts";
-import { asLines, countLines, mostRows, partsOf, findCell, rowFor } from "./capture.ts";
+import { asLines } from "./capture.ts";
+import { countLines, mostRows, partsOf, findCell, rowFor } from "./rows.ts";
 import { useCapture, QUERY_MOST, useMatches } from "./requests.ts";
 
 export interface HistoryProps {

@@ -6,7 +6,8 @@ import { saveSetting } from "../settings/saving.ts";
 import { settings } from "../../store/state.ts";
 import { showError, showToast } from "../../store/toasts.ts";
 import { type NotifiedEvent, type Preferences, readPreferences } from "./start.ts";
-import { answers, type Device, device, isOn, setAnswers, switchOff, switchOn } from "./device.ts";
+import { answers, type Device, device, isOn } from "./devicestate.ts";
+import { setAnswers, switchOff, switchOn } from "./deviceswitch.ts";
 
 const EVENTS: [NotifiedEvent, string][] = [
   ["permission_prompt", "An agent asks for permission"],

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { describe, expect, test, vi } from "vitest";
 import type { ApprovalItemResponse } from "../approvals/item.ts";
 import { arrivals, DEFAULT_PREFERENCES, isMuted, mayNotify, maySound, readPreferences } from "./start.ts";
-import { keyBytes } from "./device.ts";
+import { keyBytes } from "./deviceswitch.ts";
 
 const item = (id: string): ApprovalItemResponse => ({
   id,

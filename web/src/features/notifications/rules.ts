@@ -1,9 +1,5 @@
 /** An account's own rules for notices, as the form edits them. */
-import { signal } from "@preact/signals";
 import type { NoticeRulesResponse, WebhookRuleResponse } from "../../api/types.ts";
-
-/** Whether the account has rules of its own. */
-export const customNotices = signal(false);
 
 export type Rules = NoticeRulesResponse;
 export type Hook = WebhookRuleResponse & { url?: string };

@@ -12,9 +12,10 @@ import { hasReceivedInit } from "../../api/stream/connection.ts";
 import { api } from "../../api/client.ts";
 import { onServerEvent } from "../../api/stream/events.ts";
 import { showError } from "../../store/toasts.ts";
-import { customNotices } from "./rules.ts";
+import { customNotices } from "./customnotices.ts";
 import { startLooking } from "./looking.ts";
-import { isOn, leaveDevice, resume, showNotification } from "./device.ts";
+import { leaveDevice, resume, showNotification } from "./device.ts";
+import { isOn } from "./devicestate.ts";
 
 export type Preferences = Required<NotificationPreferences>;
 export type NotifiedEvent = Preferences["events"][number];

@@ -7,7 +7,7 @@ import type { Session } from "../../api/types.ts";
 import { AskNotice, findUntoldItem } from "../agents/AskNotice.tsx";
 import { openInbox } from "../approvals/openinbox.ts";
 import { needsYou } from "../approvals/state.ts";
-import { SuggestButton, Suggestions } from "../suggestions/Suggestions.tsx";
+import { SuggestButton, SuggestionsHost } from "../suggestions/SuggestionsHost.tsx";
 import { livePid } from "../sessions/status.ts";
 import { prefs } from "../../store/prefs.ts";
 import { activeSession, cliOf } from "../../store/state.ts";
@@ -165,7 +165,7 @@ function Form({ session }: { session: Session }) {
       aria-busy={busy}
     >
       <Outcome id={session.id} box={box} />
-      <Suggestions session={session} />
+      <SuggestionsHost session={session} />
       <TrayHost id={session.id} />
       <MentionHost id={session.id} onChoose={choose} />
       <div class="prompt-row" data-part="prompt" onClick={focusField}>

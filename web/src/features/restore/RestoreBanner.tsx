@@ -2,7 +2,9 @@
 import { Button } from "../../ui/Button.tsx";
 import { RESTORE_PAGE, openPage } from "../../ui/pages/registry.ts";
 import { Icon } from "../../ui/Icon.tsx";
-import { restoreSessions, dismissOffer, offer, progress, restoring, describeOffer } from "./state.ts";
+import { restoreSessions, dismissOffer, offer, progress, restoring } from "./state.ts";
+import { describeOffer } from "./texts.ts";
+import "./restore.css";
 
 function Choices() {
   return (
@@ -23,13 +25,11 @@ function Choices() {
 }
 
 export function RestoreBanner() {
-  const text = describeOffer(offer.value, progress.value);
-  if (text === undefined || openPage.value === RESTORE_PAGE) return null;
   return (
     <div class="banner session-notice restore-banner" data-testid="restore-banner">
       <span class="restore-text">
         {restoring.value ? <span class="spinner" /> : <Icon name="refresh" size={16} />}
-        <span>{text}</span>
+        <span>{describeOffer(offer.value, progress.value)}</span>
       </span>
       <span class="restore-buttons">
         {!restoring.value && <Choices />}

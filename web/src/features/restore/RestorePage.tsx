@@ -6,19 +6,11 @@ import { formatAgo } from "../../lib/ago.ts";
 import { cliOf } from "../../store/state.ts";
 import { Icon } from "../../ui/Icon.tsx";
 import { useNow } from "../../ui/useNow.ts";
-import {
-  restoreSessions,
-  dismissOffer,
-  offer,
-  outcomes,
-  progress,
-  restoring,
-  describeOffer,
-  describeRestore,
-  describeExpiry,
-  explainFailure,
-} from "./state.ts";
+import { restoreSessions, dismissOffer, offer, outcomes, progress, restoring } from "./state.ts";
+import { describeOffer } from "./texts.ts";
+import { describeRestore, describeExpiry, explainFailure } from "./texts.ts";
 import "../../ui/styles/records.css";
+import "./restore.css";
 
 function Row({ lost, now }: { lost: RestorableSessionResponse; now: number }) {
   const cli = cliOf(lost.mode);

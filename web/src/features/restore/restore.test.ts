@@ -11,12 +11,10 @@ import {
   outcomes,
   progress,
   restoring,
-  describeOffer,
-  describeRestore,
-  describeExpiry,
-  explainFailure,
   summarizeRestore,
 } from "./state.ts";
+import { describeOffer } from "./texts.ts";
+import { describeRestore, describeExpiry, explainFailure } from "./texts.ts";
 
 const service = new FakeService();
 const RESTORE = "/api/reboot-restore";

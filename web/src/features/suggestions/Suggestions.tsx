@@ -5,13 +5,13 @@ import type { Session, SuggestionResponse } from "../../api/types.ts";
 import { focusPrompt } from "../prompt/focus.ts";
 import { Icon } from "../../ui/Icon.tsx";
 import {
-  canSuggest,
   dropSuggestions,
   insertSuggestion,
   requestSuggestions,
   getSuggestions,
   getKindLabel,
 } from "./state.ts";
+import "./suggestions.css";
 
 function Chip({ id, suggestion }: { id: string; suggestion: SuggestionResponse }) {
   const { prompt, why, kind } = suggestion;
@@ -61,7 +61,6 @@ function OtherSuggestions({ id }: { id: string }) {
 
 export function Suggestions({ session }: { session: Session }) {
   const { shown, asking, problem } = getSuggestions(session.id);
-  if (!canSuggest(session) || (shown.length === 0 && !asking && problem === undefined)) return null;
   return (
     <div
       class="suggestions"
@@ -95,22 +94,5 @@ export function Suggestions({ session }: { session: Session }) {
         <Icon name="close" size={14} />
       </button>
     </div>
-  );
-}
-
-export function SuggestButton({ session }: { session: Session }) {
-  if (!canSuggest(session)) return null;
-  return (
-    <button
-      type="button"
-      class="prompt-think"
-      disabled={getSuggestions(session.id).asking !== undefined}
-      aria-label="Suggest prompts"
-      title="Suggest prompts"
-      onClick={() => void requestSuggestions(session.id)}
-      data-testid="suggest"
-    >
-      <Icon name="bulb" />
-    </button>
   );
 }

@@ -11,7 +11,6 @@ import { addQueuedInput, setUnreachable } from "../hosts/unreachable.ts";
 import { darkSystem, type Prefs, prefs } from "../../store/prefs.ts";
 import { selectNext } from "../sessions/actions.ts";
 import type { WakeReason } from "../../api/stream/connection.ts";
-import { scrollByTouch } from "../touch/scroll.ts";
 import { throughModifiers } from "../touch/state.ts";
 import { showError, showToast } from "../../store/toasts.ts";
 import { cidFor } from "./link/cid.ts";
@@ -157,8 +156,17 @@ export class TerminalView implements LinkListener {
     );
     terminal.textarea?.addEventListener("focus", () => this.fitter.reclaim());
     this.element.addEventListener("pointerdown", () => this.fitter.reclaim());
-    scrollByTouch(terminal, this.element, selectNext);
+    if (navigator.maxTouchPoints > 0) void this.scrollByTouch();
     answerReads(this.element, terminal);
+  }
+
+  private async scrollByTouch(): Promise<void> {
+    try {
+      const { scrollByTouch } = await import("../touch/scroll.ts");
+      scrollByTouch(this.terminal, this.element, selectNext);
+    } catch (error) {
+      showError("Couldn't load the scrolling by touch", error);
+    }
   }
 
   show(standing = this.standing): void {

@@ -11,7 +11,8 @@ import { Wrong, Row, Choice } from "./rows.tsx";
 import { scheduleOf, UNITS, type Unit } from "./draft.ts";
 import { examples } from "../jobs/expression.ts";
 import { type FieldName, SCHEDULE_FIELDS, validateDraft } from "./problems.ts";
-import { browserZone, offsetAt } from "../../../lib/zone.ts";
+import { browserZone } from "../../../lib/zone.ts";
+import { offsetAt } from "../../../lib/zonetime.ts";
 import type { EditorState } from "./useEditor.ts";
 
 function Fires({ fires }: { fires: readonly number[] }) {

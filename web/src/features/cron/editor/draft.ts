@@ -1,6 +1,6 @@
 /** What the editor holds and what it sends. */
 import type { JobPatch } from "../../../api/types.ts";
-import { fromField, toField } from "../../../lib/zone.ts";
+import { fromField, toField } from "../../../lib/zonetime.ts";
 import {
   type Definition,
   type JobResponse,

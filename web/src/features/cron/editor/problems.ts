@@ -1,6 +1,6 @@
 /** What is wrong with a draft, at the field that it is about. */
 import { ApiError, getErrorText } from "../../../api/errors.ts";
-import { fromField } from "../../../lib/zone.ts";
+import { fromField } from "../../../lib/zonetime.ts";
 import { type Draft, keepsGoing, minutesOf } from "./draft.ts";
 import { fieldsOf } from "../jobs/expression.ts";
 import { type Definition, KEEP_GOING_MAX, LINE_MAX, MINUTES_MAX, NAME_MAX, PROMPT_MAX } from "../jobs/job.ts";

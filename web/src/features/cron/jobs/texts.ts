@@ -1,7 +1,8 @@
 /** Jobs, moments and runs in words. */
 import { formatTimeUntil } from "../../agents/times.ts";
 import { plural } from "../../../lib/format.ts";
-import { browserZone, fromField, offsetAt, offsetText, toField } from "../../../lib/zone.ts";
+import { browserZone } from "../../../lib/zone.ts";
+import { fromField, offsetAt, offsetText, toField } from "../../../lib/zonetime.ts";
 import { formatDays, type JobResponse, type RunResponse, type RunStatus, type Schedule } from "./job.ts";
 import { describeExpression, timeOfDay } from "./expression.ts";
 import { describeTime, keepsGoing, lastLine } from "./keepgoing.ts";

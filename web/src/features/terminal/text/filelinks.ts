@@ -1,7 +1,7 @@
 /** Opens the file whose place a program names, by Ctrl+click (Cmd on a Mac) or a tap. */
 import type { IBuffer, IBufferCellPosition, ILink, Terminal } from "@xterm/xterm";
 import { openFile } from "../../files/state.ts";
-import { relativePath } from "../../files/tree.ts";
+import { relativePath } from "../../files/relativepath.ts";
 import { sessionList } from "../../../store/state.ts";
 import { filesNamed } from "./filepaths.ts";
 import { isWanted, showLinkTarget } from "./links.ts";

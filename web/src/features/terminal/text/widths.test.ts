@@ -1,6 +1,5 @@
 import type { IUnicodeVersionProvider } from "@xterm/xterm";
 import { expect, test } from "vitest";
-import { unicode11 } from "../../../../build/unicodewidths.ts";
 import { countColumns } from "./unicodewidths.ts";
 import { keepWidths, TmuxWidths, getReportedWidths } from "./widths.ts";
 
@@ -18,14 +17,6 @@ function columns(widths: IUnicodeVersionProvider, text: string): number {
 }
 
 const widths = new TmuxWidths(countColumns);
-
-test("every character has the columns that xterm's addon counts", () => {
-  const addon = unicode11();
-  const wrong: number[] = [];
-  for (let code = 0; code <= 0x10ffff; code += 1)
-    if (countColumns(code) !== addon.wcwidth(code)) wrong.push(code);
-  expect(wrong).toEqual([]);
-});
 
 test("what the pane's tmux says comes first", () => {
   const told = new TmuxWidths(countColumns);
