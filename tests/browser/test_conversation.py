@@ -13,6 +13,7 @@ from playwright.sync_api import Page, expect
 from tests.agents.mock_tui.scenario import MockScenario
 from tests.browser.axe import faults_in_both
 from tests.browser.harness import PHONE, BrowserCase
+from tests.browser.picture_files import bring_file, make_picture
 from tests.integration.agents.harness import PlayedSession, played_daemon
 from tests.integration.harness import DaemonHarness
 
@@ -135,6 +136,24 @@ class ConversationViewTests(BrowserCase):
         view.focus()
         page.keyboard.press("k")
         expect(view.locator("[data-turn]:focus")).to_have_count(1)
+
+    def test_attached_picture_has_its_name(self) -> None:
+        session = self.begin()
+        page = self.open(session)
+        page.evaluate("localStorage.setItem('tservice.view', 'conversation')")
+        page.reload()
+        field = page.get_by_test_id("prompt-field")
+        for name in ("harbour.png", "image.png"):
+            bring_file(field, "paste", name, make_picture())
+        chips = page.get_by_test_id("attached")
+        expect(chips.nth(1)).to_have_attribute("data-state", "ready")
+        expect(chips).to_contain_text(["harbour.png", "Picture 2"])
+        field.fill("what is this")
+        field.press("Enter")
+        expect(page.get_by_test_id("conversation-upload")).to_have_text(
+            ["[harbour.png]", "[Picture 2]"]
+        )
+        self.picture(page, "uploads")
 
     def add_turns(self, path: Path, first: int, end: int) -> None:
         with path.open("a", encoding="utf-8") as file:

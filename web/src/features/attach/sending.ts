@@ -4,6 +4,7 @@ import { attach, FILE_MAX, type Sending } from "../files/upload.ts";
 import { formatBytes } from "../../lib/format.ts";
 import { onServerEvent } from "../../api/stream/events.ts";
 import { showError } from "../../store/toasts.ts";
+import { keepName, nameAttached } from "./names.ts";
 import { clearTray, type Item, putItems, tray } from "./tray.ts";
 
 /** Of one prompt. */
@@ -30,11 +31,13 @@ function forget(id: string, key: number): void {
   );
 }
 
-async function bring(id: string, key: number, file: File): Promise<void> {
+async function bring(id: string, { key, name }: Item, file: File): Promise<void> {
   const sending = attach(id, file, (part) => change(id, key, { part }));
   running.set(key, sending);
   try {
-    change(id, key, { kept: await sending.done, part: 1 });
+    const kept = await sending.done;
+    keepName(kept.filename, name);
+    change(id, key, { kept, part: 1 });
   } catch (error) {
     if (error instanceof DOMException && error.name === "AbortError") forget(id, key);
     else change(id, key, { problem: formatError(error) });
@@ -48,13 +51,16 @@ export function addFiles(id: string, files: readonly File[]): void {
   const room = ITEMS_MAX - items.length;
   if (files.length > room)
     showError("Some files were not attached", new Error(`${ITEMS_MAX} files at most per prompt.`));
+  let pictures = items.filter(({ thumb }) => thumb !== undefined).length;
   const fresh = files.slice(0, room).map((file): [Item, File] => {
     const thumb = file.type.startsWith("image/") ? { thumb: URL.createObjectURL(file) } : {};
     const problem = file.size > FILE_MAX ? { problem: `Larger than ${formatBytes(FILE_MAX)}.` } : {};
-    return [{ key: ++lastKey, name: file.name, part: 0, ...thumb, ...problem }, file];
+    const name = nameAttached(file, pictures);
+    if (file.type.startsWith("image/")) pictures += 1;
+    return [{ key: ++lastKey, name, part: 0, ...thumb, ...problem }, file];
   });
   putItems(id, [...items, ...fresh.map(([item]) => item)]);
-  for (const [item, file] of fresh) if (item.problem === undefined) void bring(id, item.key, file);
+  for (const [item, file] of fresh) if (item.problem === undefined) void bring(id, item, file);
 }
 
 export function removeFile(id: string, key: number): void {

@@ -4,6 +4,7 @@ import { showError } from "../../store/toasts.ts";
 import { useRead } from "../../store/resource.ts";
 import type { ToolCallResponse } from "../../api/types.ts";
 import { Icon, type IconName } from "../../ui/Icon.tsx";
+import { nameUploads, splitUploads } from "../attach/names.ts";
 import { Preview } from "../files/Preview.tsx";
 import { answers, findRuleOf } from "../rules/state.ts";
 import { useSurroundings } from "./context.ts";
@@ -58,13 +59,27 @@ function Pictures({ item }: { item: Item }) {
   );
 }
 
+/** Uploads by their names: their paths are long, and say nothing. */
+function PromptText({ text }: { text: string }) {
+  const { folder } = useSurroundings();
+  return splitUploads(text, folder).map((part, at) =>
+    typeof part === "string" ? (
+      part
+    ) : (
+      <span key={at} class="talk-upload" title={part.path} data-testid="conversation-upload">
+        [{part.name}]
+      </span>
+    ),
+  );
+}
+
 const STATES = { queued: "Queued in the agent", withdrawn: "Withdrawn", sent: "Queued, then sent" };
 
 function Prompt({ item }: { item: Item }) {
   return (
     <div class="talk-prompt" data-state={item.state} data-testid="conversation-prompt" dir="auto">
       <span class="sr-only">You: </span>
-      {item.text}
+      <PromptText text={item.text ?? ""} />
       {item.attachments && <Pictures item={item} />}
       {item.state && <small>{STATES[item.state]}</small>}
       {item.cut && <Whole item={item} />}
@@ -122,7 +137,7 @@ function Tool({ item, below }: { item: Item; below: readonly Item[] }) {
       <summary>
         <Icon name={MARKS[tool.status] ?? "play"} size={15} />
         <span class="sr-only">{STATUS_WORDS[tool.status]}: </span>
-        <bdi class="talk-title">{titleWithin(tool.title, folder)}</bdi>
+        <bdi class="talk-title">{nameUploads(titleWithin(tool.title, folder))}</bdi>
         {lines && (
           <span class="talk-lines">
             <ins>+{lines.added}</ins> <del>−{lines.removed}</del>

@@ -12,6 +12,7 @@ import { pressOwnKey } from "../approvals/cardkeys.ts";
 import { APPROVALS_PAGE } from "../approvals/openinbox.ts";
 import { approvalOf } from "../approvals/state.ts";
 import { CheckChips } from "../checks/CheckChips.tsx";
+import { nameUploads } from "../attach/names.ts";
 import { describeDelivery } from "../prompt/delivery.ts";
 import { getPromptState } from "../prompt/state.ts";
 import { answers } from "../rules/state.ts";
@@ -37,12 +38,12 @@ function Asked({ id }: { id: string }) {
 }
 
 /** A prompt that the agent's record does not have yet. */
-function Sending({ id }: { id: string }) {
+function Sending({ id, folder }: { id: string; folder: string }) {
   const { ticket, delivery } = getPromptState(id);
   if (!ticket || !delivery || delivery.state === "delivered" || delivery.state === "duplicate") return null;
   return (
     <div class="talk-prompt" data-state={delivery.state} data-testid="conversation-sending" dir="auto">
-      {ticket.text}
+      {nameUploads(ticket.text, folder)}
       <small>{describeDelivery(delivery)}</small>
     </div>
   );
@@ -105,7 +106,7 @@ export function SessionConversation({ id }: { id: string }) {
   );
   const foot = () => (
     <div class="talk-end">
-      <Sending id={id} />
+      <Sending id={id} folder={session.workingDir} />
       <Asked id={id} />
       <CheckChips session={session} />
       <Working session={session} />
