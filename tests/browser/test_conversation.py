@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from tests.agents.mock_tui.scenario import MockScenario
 from tests.browser.axe import faults_in_both
@@ -136,6 +136,35 @@ class ConversationViewTests(BrowserCase):
         view.focus()
         page.keyboard.press("k")
         expect(view.locator("[data-turn]:focus")).to_have_count(1)
+
+    def test_moment_is_found_in_the_terminal_and_back(self) -> None:
+        session = self.begin()
+        session.prompt("SAY: the keeper of the lighthouse waves", wait="idle")
+        session.prompt("SAY: the fisher on the pier sings", wait="idle")
+        page = self.open(session, viewport={"width": 1440, "height": 900})
+        page.evaluate("localStorage.setItem('tservice.view', 'both')")
+        page.reload()
+        first = page.get_by_test_id("conversation-turn").filter(has_text="lighthouse")
+        expect(first).to_have_count(1)
+        self.choose(page, first, "Find the answer in the terminal")
+        expect(page.get_by_test_id("history-match").first).to_contain_text("lighthouse")
+        self.picture(page, "history-match")
+        page.get_by_test_id("history-conversation").click()
+        expect(page.get_by_test_id("history")).to_have_count(0)
+        marked = page.locator("[data-marked=true]")
+        expect(marked).to_contain_text("lighthouse")
+        page.locator(".terminal-host:not([hidden])").click(button="right", modifiers=["Shift"])
+        page.get_by_test_id("menu").get_by_text("Show in the conversation").click()
+        expect(marked).to_contain_text("fisher")
+        self.picture(page, "marked")
+        self.add_turns(self.transcript(session), 0, 1)
+        unseen = page.get_by_test_id("conversation-turn").filter(has_text="question 0 ")
+        self.choose(page, unseen, "Find in the terminal")
+        expect(page.get_by_test_id("toast")).to_contain_text("Not found in the terminal")
+
+    def choose(self, page: Page, turn: Locator, label: str) -> None:
+        turn.get_by_test_id("conversation-turn-actions").click()
+        page.get_by_test_id("menu").get_by_text(label, exact=True).click()
 
     def test_attached_picture_has_its_name(self) -> None:
         session = self.begin()

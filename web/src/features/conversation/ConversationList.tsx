@@ -23,6 +23,8 @@ interface Props {
   /** Items that a search found, and the one to show. */
   found: readonly string[];
   target: string | undefined;
+  /** Another number shows the target again. */
+  jumps: number;
   /** Behind the last item. */
   children?: ComponentChildren;
 }
@@ -100,7 +102,7 @@ function useEnd(items: readonly Item[]) {
   return { scroller, inner, stuck, fresh, goToEnd, look };
 }
 
-export function ConversationList({ filter, found, target, children }: Props) {
+export function ConversationList({ filter, found, target, jumps, children }: Props) {
   const { conversation, agent } = useSurroundings();
   const items = conversation.items.value;
   const turns = useTurns(items, filter);
@@ -114,7 +116,7 @@ export function ConversationList({ filter, found, target, children }: Props) {
     stuck.current = false;
     const element = scroller.current?.querySelector(`[data-item="${CSS.escape(target)}"]`);
     element?.scrollIntoView({ block: "center" });
-  }, [target, holder]);
+  }, [target, holder, jumps]);
   const sought = useRef(0);
   useEffect(() => {
     const missing = target !== undefined && !items.some(({ id }) => id === target);

@@ -4,6 +4,7 @@ import { useEffect, useMemo, useState } from "preact/hooks";
 import { ConversationList } from "./ConversationList.tsx";
 import { SurroundingsProvider } from "./context.ts";
 import { type Filter, findItems } from "./items.ts";
+import { findWanted, wanted } from "./jump.ts";
 import { Conversation, type Reader } from "./source.ts";
 import { Toolbar } from "./Toolbar.tsx";
 import "./conversation.css";
@@ -36,6 +37,23 @@ function useSearch(conversation: Conversation) {
   return { search: { words, found, at }, write: search, step, target: found[at] };
 }
 
+/** The item that the terminal's menu asked for last, and how often it did. */
+function useWanted(conversation: Conversation, sessionId: string | undefined, begin: () => void) {
+  const [sought, setSought] = useState<{ id: string | undefined; jumps: number }>({
+    id: undefined,
+    jumps: 0,
+  });
+  const asked = wanted.value;
+  const loaded = conversation.loaded.value;
+  useEffect(() => {
+    if (!asked || asked.sessionId !== sessionId || !loaded) return;
+    wanted.value = undefined;
+    begin();
+    void findWanted(conversation, asked).then((id) => setSought(({ jumps }) => ({ id, jumps: jumps + 1 })));
+  }, [asked, loaded]);
+  return sought;
+}
+
 export function ConversationView(props: Props) {
   const { reader, title, agent, sessionId, folder, empty } = props;
   const conversation = useMemo(() => new Conversation(reader), [reader]);
@@ -46,6 +64,10 @@ export function ConversationView(props: Props) {
     () => ({ conversation, sessionId, agent, folder }),
     [conversation, sessionId, agent, folder],
   );
+  const sought = useWanted(conversation, sessionId, () => {
+    setFilter("all");
+    write("");
+  });
   const problem = conversation.problem.value;
   const none = conversation.loaded.value && problem === "" && conversation.items.value.length === 0;
   return (
@@ -67,7 +89,12 @@ export function ConversationView(props: Props) {
         {props.head?.(conversation)}
         {!conversation.loaded.value && <p class="talk-waiting">Loading…</p>}
         {none && <p class="talk-waiting">{empty}</p>}
-        <ConversationList filter={filter} found={search.found} target={target ?? props.target}>
+        <ConversationList
+          filter={filter}
+          found={sought.id === undefined || target !== undefined ? search.found : [sought.id]}
+          target={target ?? sought.id ?? props.target}
+          jumps={sought.jumps}
+        >
           {props.foot?.(conversation)}
         </ConversationList>
       </section>

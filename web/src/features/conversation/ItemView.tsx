@@ -3,12 +3,14 @@ import { useState } from "preact/hooks";
 import { showError } from "../../store/toasts.ts";
 import { useRead } from "../../store/resource.ts";
 import type { ToolCallResponse } from "../../api/types.ts";
+import { Button } from "../../ui/Button.tsx";
 import { Icon, type IconName } from "../../ui/Icon.tsx";
 import { nameUploads, splitUploads } from "../attach/names.ts";
 import { Preview } from "../files/Preview.tsx";
 import { answers, findRuleOf } from "../rules/state.ts";
 import { useSurroundings } from "./context.ts";
 import { countLines, describeResult, type Item, titleWithin } from "./items.ts";
+import { showInTerminal } from "./jump.ts";
 import { SubAgent } from "./SubAgent.tsx";
 import { ToolBody } from "./ToolBody.tsx";
 
@@ -122,7 +124,7 @@ function AllowedBy({ item, tool }: { item: Item; tool: ToolCallResponse }) {
 
 function Tool({ item, below }: { item: Item; below: readonly Item[] }) {
   const [open, setOpen] = useState(false);
-  const { folder } = useSurroundings();
+  const { folder, sessionId } = useSurroundings();
   const { tool } = item;
   if (!tool) return null;
   const lines = countLines(tool);
@@ -151,6 +153,15 @@ function Tool({ item, below }: { item: Item; below: readonly Item[] }) {
           <ToolBody item={item} tool={tool} />
           {item.attachments && <Pictures item={item} />}
           {item.cut && <Whole item={item} />}
+          {sessionId !== undefined && (
+            <Button
+              small
+              onClick={() => void showInTerminal(sessionId, [item])}
+              testid="conversation-to-terminal"
+            >
+              <Icon name="search" size={14} /> Find in the terminal
+            </Button>
+          )}
         </div>
       )}
       {open && (tool.branch !== undefined || below.length > 0) && (

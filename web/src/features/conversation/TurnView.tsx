@@ -7,19 +7,17 @@ import { Button } from "../../ui/Button.tsx";
 import { Icon } from "../../ui/Icon.tsx";
 import { IconButton } from "../../ui/IconButton.tsx";
 import { type MenuItem, menuUnder } from "../../ui/menu.ts";
-import { historyOpen } from "../../ui/pages/openpanels.ts";
 import { showToast } from "../../store/toasts.ts";
 import { openReview } from "../review/open.ts";
 import { useSurroundings } from "./context.ts";
 import { describeFigures, type Item, listChangedPaths, sumFigures, toMarkdown, type Turn } from "./items.ts";
 import { ItemView } from "./ItemView.tsx";
+import { showInTerminal } from "./jump.ts";
 
 /** Pixels beyond the window within which a turn is drawn. */
 const NEAR = "1500px 0px";
 /** Pixels of an item that was never drawn. */
 const GUESSED = 48;
-/** Characters of a prompt that are looked for in the terminal's history. */
-const SOUGHT = 60;
 
 type Hear = (near: boolean) => void;
 
@@ -72,12 +70,17 @@ function actions(turn: Turn, sessionId: string | undefined): MenuItem[] {
     icon: "send",
     act: () => void copied(linkTo(sessionId, turn.key)),
   });
-  const query = (turn.prompt?.text ?? "").trim().split("\n")[0]?.slice(0, SOUGHT) ?? "";
-  if (query !== "")
+  items.push({
+    label: "Find in the terminal",
+    icon: "search",
+    act: () => void showInTerminal(sessionId, turn.items),
+  });
+  const answer = turn.items.findLast(({ role, kind }) => role === "assistant" && kind === "text");
+  if (answer && turn.prompt)
     items.push({
-      label: "Find in the terminal",
+      label: "Find the answer in the terminal",
       icon: "search",
-      act: () => (historyOpen.value = { sessionId, query }),
+      act: () => void showInTerminal(sessionId, [answer]),
     });
   return items;
 }

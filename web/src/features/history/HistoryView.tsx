@@ -2,9 +2,12 @@
 import type { Terminal } from "@xterm/xterm";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { SearchMatchResponse, TerminalResponse as Capture } from "../../api/types.ts";
+import { Button } from "../../ui/Button.tsx";
+import { Icon } from "../../ui/Icon.tsx";
 import { StageFrame } from "../../ui/pages/StageFrame.tsx";
 import { plural } from "../../lib/format.ts";
 import { darkSystem, prefs } from "../../store/prefs.ts";
+import { hasConversationView, openConversation } from "../conversation/fromterminal.ts";
 import { createScreen, SCROLLBAR } from "../terminal/create.ts";
 import { getReportedWidths } from "../terminal/text/widths.ts";
 import { historyOpen } from "../../ui/pages/openpanels.ts";
@@ -138,6 +141,11 @@ export function HistoryView({ sessionId, query: first }: HistoryProps) {
   const lines = capture ? plural(countLines(capture.terminalBuffer), "line") : "";
   const more = capture?.truncated ? "; older lines were removed" : "";
   const close = () => (historyOpen.value = undefined);
+  const toConversation = async () => {
+    const shown = terminal.current;
+    close();
+    if (shown) await openConversation(sessionId, shown);
+  };
   // In a search field Escape would only clear the words.
   const escape = (event: KeyboardEvent) => {
     if (event.key !== "Escape") return;
@@ -159,6 +167,11 @@ export function HistoryView({ sessionId, query: first }: HistoryProps) {
           onKeyDown={escape}
           data-testid="history-query"
         />
+        {ready && hasConversationView(sessionId) && (
+          <Button small onClick={() => void toConversation()} testid="history-conversation">
+            <Icon name="chat" size={14} /> Show in the conversation
+          </Button>
+        )}
         <span class="dim">{problem ?? (capture ? lines + more : "Loading…")}</span>
       </div>
       <div class="history-panes">

@@ -4,6 +4,7 @@ import { copyText } from "../../ui/clipboard.ts";
 import { askQuestion } from "../../ui/ask.ts";
 import type { MenuItem } from "../../ui/menu.ts";
 import { historyOpen, searchOpen } from "../../ui/pages/openpanels.ts";
+import { hasConversationView, openConversation } from "../conversation/fromterminal.ts";
 import type { TerminalView } from "./view.ts";
 
 /** The screen as plain text, for devices on which a grid cannot be selected by finger. */
@@ -50,6 +51,15 @@ export function terminalItems(view: TerminalView): MenuItem[] {
       keys: "Alt+Shift+H",
       act: () => (historyOpen.value = { sessionId: view.sessionId, query: "" }),
     },
+    ...(hasConversationView(view.sessionId)
+      ? [
+          {
+            label: "Show in the conversation",
+            icon: "chat",
+            act: () => void openConversation(view.sessionId, view.screen.terminal),
+          } as const,
+        ]
+      : []),
     {
       label: "Resize to this window",
       act: () => view.forceSize(),
