@@ -1,5 +1,6 @@
 /** Goes from an item of a conversation to its place in the terminal, and back. */
 import { signal } from "@preact/signals";
+import type { Terminal } from "@xterm/xterm";
 import { searchHistory } from "../../api/calls.ts";
 import { showError, showToast } from "../../store/toasts.ts";
 import { historyOpen } from "../../ui/pages/openpanels.ts";
@@ -40,9 +41,28 @@ export interface Wanted {
 
 export const wanted = signal<Wanted | undefined>(undefined);
 
-/** Show the conversation, and in it the item that these rows show. */
-export function showInConversation(sought: Wanted): void {
-  wanted.value = sought;
+function readRows(terminal: Terminal): { rows: string[]; chosen: boolean } {
+  const selected = terminal.getSelection().trim();
+  if (selected !== "") return { rows: selected.split("\n"), chosen: true };
+  const { active } = terminal.buffer;
+  const rows = Array.from(
+    { length: terminal.rows },
+    (_, at) => active.getLine(active.viewportY + at)?.translateToString(true) ?? "",
+  );
+  return { rows: orderRows(rows, active.viewportY === active.baseY), chosen: false };
+}
+
+/** @returns the newest row first, or where older ones are looked at the middle one. */
+function orderRows(rows: readonly string[], atEnd: boolean): string[] {
+  if (atEnd) return rows.toReversed();
+  const middle = Math.floor(rows.length / 2);
+  const order = rows.map((row, at) => ({ row, far: Math.abs(at - middle) }));
+  return order.toSorted((a, b) => a.far - b.far).map(({ row }) => row);
+}
+
+/** Show the conversation where it has what is selected in the terminal, else what is in sight there. */
+export function showInConversation(sessionId: string, terminal: Terminal): void {
+  wanted.value = { sessionId, ...readRows(terminal) };
   if (view.peek() === "terminal") chosenView.value = wide.peek() ? "both" : "conversation";
 }
 
