@@ -27,8 +27,8 @@ PHONE: dict[str, Any] = {"viewport": {"width": 390, "height": 844}}
 WEIGHT = 175.0
 """Kilobytes of the first load, compressed, with the terminal drawn by the graphics card."""
 
-TRANSFER = 164.0
-"""Kilobytes of all answers of a first load with one session, without a graphics card."""
+TRANSFER = 164.5
+"""Kilobytes (164, rounded) of all answers of a first load with one session, without WebGL."""
 
 FLEET = 20
 FLEET_TRANSFER = 225.0
