@@ -11,7 +11,7 @@ from tservice.agents.activity.agent_registry import AgentRegistry
 from tservice.agents.approvals.answer_delivery import AnswerChannel
 from tservice.agents.channels.channel_answerer import ChannelAnswerer, FirstAnswerer
 from tservice.agents.channels.codex.answers import ServerQuestions
-from tservice.agents.channels.codex.connection import make_connector
+from tservice.agents.channels.codex.connector import make_connector
 from tservice.agents.channels.codex.launch import ServerLaunch
 from tservice.agents.channels.codex.servers import CodexServers
 from tservice.agents.channels.codex.sockets import ServerSockets

@@ -192,7 +192,9 @@ class CodexServers:
 
         def read_threads(result: Mapping[str, Any]) -> None:
             found = result.get("data")
-            names = [each for each in found if isinstance(each, str)] if found else []
+            names = (
+                [each for each in found if isinstance(each, str)] if isinstance(found, list) else []
+            )
             for name in sorted(names)[-FIRST_READ:]:
                 self._read_thread(server, name)
 
