@@ -298,6 +298,7 @@ class HealthTests(SynchronousTestCase):
                 "customNotices": False,
                 "checks": [],
                 "planUsage": None,
+                "pullRequests": [],
                 "tunnel": {"running": False, "url": None},
                 "user": {"username": "admin", "role": "admin", "multiUser": False},
                 "serverTime": 5,
