@@ -10,6 +10,7 @@ import zipfile
 from pathlib import Path
 from unittest.mock import patch
 
+import pytest
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.integration.harness import ROOT, TWISTD
@@ -33,6 +34,7 @@ def run(*words: str, path: str | None = None) -> subprocess.CompletedProcess[str
     )
 
 
+@pytest.mark.long
 class WheelTests(SynchronousTestCase):
     def setUp(self) -> None:
         source = Path("source").absolute()

@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any, ClassVar
 
+import pytest
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.agents.mock_tui.scenario import MockScenario
@@ -22,6 +23,7 @@ ROWS = "SAY: one row of it\nand another\nand the last"
 MODES = ("primary", "codex", "gemini", "opencode", "pi")
 
 
+@pytest.mark.long
 class UnansweringTests(SynchronousTestCase):
     """Every mode, on one daemon."""
 

@@ -8,6 +8,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import pytest
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.integration.harness import DaemonHarness
@@ -37,6 +38,7 @@ PROFILE = {
 """Where a login shell's C{PATH} is set, and how."""
 
 
+@pytest.mark.long
 class LoginShellTests(SynchronousTestCase):
     """One daemon; for each shell an sshd that has it run what clients ask for."""
 
