@@ -125,6 +125,8 @@ class BarePathTests(DaemonCase):
             one = self.bare(SHELL=str(shutil.which(shell)))
             at = one.home / "odd tools"
             self.install(at)
+            # Without it fish reads every manual page in the background.
+            (one.home / ".local/share/fish/generated_completions").mkdir(parents=True)
             (one.home / ".bashrc").write_text(f"export PATH=$PATH:'{at}'\n")
             path = one.home / name
             path.parent.mkdir(parents=True, exist_ok=True)

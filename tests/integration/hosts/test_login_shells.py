@@ -75,6 +75,8 @@ class LoginShellTests(SynchronousTestCase):
         )
         # Without it zsh asks a new user questions.
         (sshd.home / ".zshrc").touch()
+        # Without it fish reads every manual page in the background.
+        (sshd.home / ".local/share/fish/generated_completions").mkdir(parents=True)
         (folder / "env").write_text("echo from the environment\n")
         return sshd
 
