@@ -153,6 +153,11 @@ class AskingSession:
     def _answer(self, item: dict[str, Any], name: str, allows: bool) -> None:
         began = time.monotonic()
         status = self._send(item, self._choice(item, allows))
+        if status == 409:
+            # The agent's channel told meanwhile what the dialog asks: it is read again.
+            newer = self._item(name)
+            if newer["id"] == item["id"] and newer["frame"] != item["frame"]:
+                status = self._send(newer, self._choice(newer, allows))
         if status != 200:
             self._figures.unanswered.append(f"{name}: {status}")
             self._send(self._item(name), {"action": "deny"})
