@@ -6,6 +6,7 @@ import os
 from functools import partial
 from typing import Any
 
+import pytest
 from twisted.trial.unittest import SkipTest, SynchronousTestCase
 
 from tests.agents.cli_cache import CliUnavailable
@@ -56,6 +57,7 @@ class PromptOnceTests(SynchronousTestCase):
         self.play("pi")
 
 
+@pytest.mark.long
 class PromptOutcomeTests(RealClaude, SynchronousTestCase):
     """What a prompt ends in, and what stood there before."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.harness import TOO_WIDE, BrowserCase, wait_until_on_page
@@ -82,6 +83,7 @@ class ThumbCase(BrowserCase):
         return page
 
 
+@pytest.mark.long
 class SteadyTargetTests(ThumbCase):
     """No control moves between the touch and its click."""
 

@@ -51,6 +51,7 @@ class CommitMessageTests(SynchronousTestCase):
 
 
 @pytest.mark.extended
+@pytest.mark.long
 class ReleaseTests(SynchronousTestCase):
     """C{make release} in a clone, with the browser UI that was built here.
 

@@ -10,6 +10,7 @@ import unittest
 from pathlib import Path
 from typing import ClassVar
 
+import pytest
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.agents.cli_cache import install_cli
@@ -33,6 +34,7 @@ ANSWER = "the pears are ripe"
 COUNTER = "i=0; while sleep 0.1; do i=$((i+1)); echo $i >/workspaces/count; done"
 
 
+@pytest.mark.long
 class InstallTests(SynchronousTestCase):
     """One image and one wheel for all tests; a machine for each."""
 

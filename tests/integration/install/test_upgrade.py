@@ -10,6 +10,7 @@ import venv
 from pathlib import Path
 from typing import Any, ClassVar
 
+import pytest
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.integration.harness import LOOPBACK, DaemonHarness
@@ -54,6 +55,7 @@ class Installation:
         return [str(self.python), "-m", "tservice.console.main", *words]
 
 
+@pytest.mark.long
 class UpgradeTests(SynchronousTestCase):
     older: ClassVar[Path]
     newer: ClassVar[Path]
