@@ -18,7 +18,7 @@ from tests.integration.containers import agent
 from tests.integration.containers.case_harness import IMAGE, SECRET, USER, CaseTestCase
 from tests.integration.containers.engines import DockerEngine
 from tests.integration.harness import job_in
-from tests.waiting import PATIENCE, wait_until
+from tests.waiting import PATIENCE, SettledCondition, wait_until
 
 
 class PodmanCaseTests(CaseTestCase):
@@ -195,6 +195,9 @@ class PodmanCaseTests(CaseTestCase):
         case = self.case()
         box, session = f"service-case-{case}", self.session(case)
         self.until_shown(session, "$ ")
+        # Docker never unpauses a container that was paused while a command began in it.
+        running = SettledCondition(lambda: self.engine.run("top", box, "-eo", "pid"), 2)
+        wait_until("the commands of the session's start to end", running)
         self.engine.run("pause", box)
         wait_until("the pause", lambda: "paused" in self.told(session).get("statusReason", ""))
         self.assertEqual("idle", self.told(session)["status"])
