@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from twisted.trial.unittest import SkipTest, SynchronousTestCase
+from twisted.trial.unittest import SynchronousTestCase
 
-from tests.agents.cli_cache import CliUnavailable, install_cli, install_version
-from tests.agents.contract_harness import skip_reason
 from tests.agents.driven_sessions import DrivenSessionCase
-from tests.agents.harness import AgentEnvironmentHarness, find_leftovers
-from tests.agents.netns import loopback_only
-from tests.agents.recipes import RECIPES
+from tests.agents.harness import find_leftovers
+from tests.agents.served_codex import serve_codex
 from tests.agents.stub.record import ModelTurn
-from tests.integration.harness import DaemonHarness
 from tests.waiting import wait_until
 
 COMMAND = """touch "it's \\$x.txt" 'a "b"'"""
@@ -37,28 +31,10 @@ class ServedCodex(DrivenSessionCase):
     version: str | None = None
 
     def setUp(self) -> None:
-        try:
-            if self.version is None:
-                binary = install_cli("codex", os.environ).binary
-            else:
-                binary = install_version("codex", self.version, os.environ).binary
-        except CliUnavailable as why:
-            reason = skip_reason(why, "codex")
-            raise SkipTest(reason) if reason else why from why
         held = ExitStack()
         self.addCleanup(held.close)
-        isolated = held.enter_context(loopback_only())
-        made = tempfile.TemporaryDirectory(prefix="tw-", dir="/tmp", ignore_cleanup_errors=True)
-        self.world = held.enter_context(
-            AgentEnvironmentHarness("codex", Path(held.enter_context(made)), isolated=isolated)
-        )
+        self.world, self.daemon = held.enter_context(serve_codex(self.version))
         self.work = self.world.place.work
-        self.daemon = DaemonHarness(PATH=f"{binary.parent}:{os.environ['PATH']}")
-        held.callback(self.daemon.close)
-        self.daemon.home = self.world.place.home
-        env = RECIPES["codex"](self.world.place, trusted=True).env
-        self.daemon.environment |= {**env, "SERVICE_PANE_ENV": ",".join(env)}
-        self.daemon.start()
 
     def begin(self, **environment: str) -> None:
         self.session = self.call(

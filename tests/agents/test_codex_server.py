@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from contextlib import ExitStack
 from contextlib import suppress as passing
 from pathlib import Path
 from typing import Any
 
-from twisted.trial.unittest import SkipTest, SynchronousTestCase
+from twisted.trial.unittest import SynchronousTestCase
 
-from tests.agents.cli_cache import CliUnavailable, install_cli
-from tests.agents.contract_harness import skip_reason
-from tests.agents.harness import AgentEnvironmentHarness, find_leftovers
-from tests.agents.netns import loopback_only
-from tests.agents.recipes import RECIPES
-from tests.integration.harness import PATIENCE, DaemonHarness
+from tests.agents.harness import find_leftovers
+from tests.agents.served_codex import serve_codex
+from tests.integration.harness import PATIENCE
 from tests.waiting import wait_until
 
 HELD = 3 * PATIENCE
@@ -27,25 +22,10 @@ class CodexServerProcessTests(SynchronousTestCase):
     """Two sessions of one home."""
 
     def setUp(self) -> None:
-        try:
-            binary = install_cli("codex", os.environ).binary
-        except CliUnavailable as error:
-            reason = skip_reason(error, "codex")
-            raise SkipTest(reason) if reason else error from error
         held = ExitStack()
         self.addCleanup(held.close)
-        isolated = held.enter_context(loopback_only())
-        made = tempfile.TemporaryDirectory(prefix="tw-", dir="/tmp", ignore_cleanup_errors=True)
-        self.world = held.enter_context(
-            AgentEnvironmentHarness("codex", Path(held.enter_context(made)), isolated=isolated)
-        )
+        self.world, self.daemon = held.enter_context(serve_codex())
         self.work = self.world.place.work
-        self.daemon = DaemonHarness(PATH=f"{binary.parent}:{os.environ['PATH']}")
-        held.callback(self.daemon.close)
-        self.daemon.home = self.world.place.home
-        env = RECIPES["codex"](self.world.place, trusted=True).env
-        self.daemon.environment |= {**env, "SERVICE_PANE_ENV": ",".join(env)}
-        self.daemon.start()
 
     def call(self, method: str, path: str, **body: Any) -> Any:
         return self.daemon.request(method, path, body or None, patience=HELD).data()
