@@ -18,7 +18,7 @@ _HEAD = re.compile(rb"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@ ?(.*)", re.DOTA
 _WORD = re.compile(r"\w+|\s+|[^\w\s]")
 INTRALINE_CHARACTERS = 1000
 """Maximum length of a line in which the words that changed are marked."""
-COMPARED_LINES = 5000
+COMPARED_LINES = 2000
 """Maximum number of lines of each text, without the same ones at both ends, that are compared.
 
 All lines of longer ones count as replaced."""
