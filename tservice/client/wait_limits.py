@@ -7,4 +7,7 @@ from typing import Literal
 LONGEST_MS = 600_000
 """Longest wait of one request in milliseconds; a longer wait takes several requests."""
 
+GIT_MS = 600_000
+"""Milliseconds that a clone or a push may take: it uses the network, and hooks are programs."""
+
 Signal = Literal["exit", "blocked", "checks", "stop", "idle", "working"]

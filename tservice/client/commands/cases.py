@@ -9,10 +9,9 @@ from urllib.parse import quote
 from tservice.client.commands.context import CommandContext
 from tservice.client.shell import format_ago, format_cell
 from tservice.client.terminal.safe import safe_line
+from tservice.client.wait_limits import GIT_MS
 
 HEAD = ("NAME", "KIND", "SESSIONS", "MADE", "FOLDER")
-CLONE_MS = 600_000
-"""Milliseconds that cloning a repository may take (protocol-clone)."""
 
 
 def ls(context: CommandContext) -> int:
@@ -61,7 +60,7 @@ def clone(context: CommandContext) -> int:
         "shallow": words.shallow or None,
     }
     shell.print_progress(f"cloning {words.name}")
-    found = context.caller.send_request("POST", "/cases/clone", _drop_unset(body), wait_ms=CLONE_MS)
+    found = context.caller.send_request("POST", "/cases/clone", _drop_unset(body), wait_ms=GIT_MS)
     for warning in found["warnings"]:
         shell.print_warning(warning)
     context.print_result(found, safe_line(found["case"]["path"]))

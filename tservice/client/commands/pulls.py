@@ -9,9 +9,8 @@ from tservice.client.commands.context import CommandContext
 from tservice.client.errors import Unusable
 from tservice.client.link.caller import build_session_path
 from tservice.client.terminal.safe import safe_line, safe_text
+from tservice.client.wait_limits import GIT_MS
 
-GIT_MS = 600_000
-"""Milliseconds that pushing may take, because its hooks are programs."""
 _REASONS = {
     "no-branch": "no branch is checked out",
     "no-remote": "no remote is on GitHub or GitLab",

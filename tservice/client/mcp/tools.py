@@ -12,12 +12,10 @@ from tservice.client.link.caller import build_session_path
 from tservice.client.mcp import arguments as given
 from tservice.client.mcp.plan import Plan, PlannedRequest
 from tservice.client.terminal.safe import safe_text
+from tservice.client.wait_limits import GIT_MS
 
 TRIES = 3
 """Number of times that an input is sent if responses are lost. The service types it only once."""
-
-GIT_MS = 600_000
-"""Milliseconds that pushing may take, because its hooks are programs."""
 
 SESSION_FIELDS = (
     "id", "name", "mode", "status", "statusReason", "workingDir", "caseName", "displayModel",
