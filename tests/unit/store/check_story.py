@@ -16,7 +16,7 @@ from tservice.checks.model import (
     RunState,
 )
 from tservice.checks.repository_file.approval_store import FileApprovalStore
-from tservice.checks.repository_file.file_model import CheckFolder, FileApproval, FileContent
+from tservice.checks.repository_file.file_model import CheckFileContent, CheckFolder, FileApproval
 from tservice.checks.store import CheckStore
 from tservice.core.locations.location import OWN_LOCATION
 
@@ -27,7 +27,7 @@ CHECKS = CaseChecks(
 FOLDER = CheckFolder(owner="ann", location_id=OWN_LOCATION, path="/work/site")
 APPROVAL = FileApproval(
     hash="a" * 64, text="checks: []", approved_at=1, approved_by="ann",
-    content=FileContent(
+    content=CheckFileContent(
         checks=CHECKS.checks, on_failure=FailurePolicy.NOTIFY, max_attempts=0
     ),
 )  # fmt: skip

@@ -14,7 +14,7 @@ from tservice.agents.channels.codex.answers import ServerQuestions
 from tservice.agents.channels.codex.connector import make_connector
 from tservice.agents.channels.codex.launch import ServerLaunch
 from tservice.agents.channels.codex.servers import CodexServers
-from tservice.agents.channels.codex.sockets import ServerSockets
+from tservice.agents.channels.codex.sockets import CodexSockets
 from tservice.agents.channels.decision_intake import DecisionIntake
 from tservice.agents.channels.held_hooks import HeldHooks
 from tservice.agents.channels.hook_questions import HookQuestions
@@ -79,7 +79,7 @@ def build_server_channels(
     """Return the channels to servers, whose sockets are in a folder of the service's data."""
     files = ground.worker_pools.files
     folder = ground.config.data_dir / "channels"
-    sockets = ServerSockets(folder, partial(files.run, at=str(folder)))
+    sockets = CodexSockets(folder, partial(files.run, at=str(folder)))
     servers = CodexServers(
         ground.reactor,
         sockets,

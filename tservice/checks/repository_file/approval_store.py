@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tservice.checks.model import FailurePolicy
-from tservice.checks.repository_file.file_model import CheckFolder, FileApproval, FileContent
+from tservice.checks.repository_file.file_model import CheckFileContent, CheckFolder, FileApproval
 from tservice.checks.store import read_definitions, write_definitions
 from tservice.store.database import Database
 
@@ -28,7 +28,7 @@ class FileApprovalStore:
         row = self._database.query_first_row(sql, folder.key)
         if row is None:
             return None
-        content = FileContent(
+        content = CheckFileContent(
             checks=read_definitions(row["checks"]),
             on_failure=FailurePolicy(row["on_failure"]),
             max_attempts=row["max_attempts"],

@@ -57,7 +57,7 @@ class CheckFolder:
 
 
 @frozen(kw_only=True)
-class FileContent:
+class CheckFileContent:
     """Checks that a file describes."""
 
     checks: tuple[Check, ...]
@@ -76,7 +76,7 @@ class FileApproval:
 
     hash: str
     text: str
-    content: FileContent
+    content: CheckFileContent
     approved_at: int
     approved_by: str
 
@@ -95,7 +95,7 @@ class CheckFile:
     state: FileState
     hash: str = ""
     text: str = ""
-    content: FileContent | None = None
+    content: CheckFileContent | None = None
     problem: str | None = None
     approval: FileApproval | None = None
     diff: str = ""
@@ -104,7 +104,7 @@ class CheckFile:
 def judge_file(
     data: bytes | None,
     approval: FileApproval | None,
-    parse: Callable[[str], FileContent],
+    parse: Callable[[str], CheckFileContent],
 ) -> CheckFile:
     """Compare a file with its approval.
 

@@ -9,7 +9,7 @@ from pydantic import StringConstraints
 from tservice.checks.model import FailurePolicy, check_attempts, check_definitions
 from tservice.checks.repository_file.file_model import (
     CheckFile,
-    FileContent,
+    CheckFileContent,
     FileState,
     InvalidCheckFile,
 )
@@ -130,7 +130,7 @@ class CheckFileRoutes:
         return ChecksEmptyResponse()
 
 
-def parse_check_file(text: str) -> FileContent:
+def parse_check_file(text: str) -> CheckFileContent:
     """Return the checks that a file describes, by the rules for those of a case.
 
     @raise ServiceError: a field breaks a rule, which the message names.
@@ -140,7 +140,7 @@ def parse_check_file(text: str) -> FileContent:
     if not isinstance(data, dict):
         raise InvalidCheckFile("it must be a mapping with the field checks")
     body = validate_data(data, CaseChecksBody, optional=False, values=MAX_VALUES)
-    return FileContent(
+    return CheckFileContent(
         checks=check_definitions([each.to_check() for each in body.checks]),
         on_failure=body.on_failure,
         max_attempts=check_attempts(body.max_attempts),

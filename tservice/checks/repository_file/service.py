@@ -15,9 +15,9 @@ from tservice.checks.repository_file.approval_store import FileApprovalStore
 from tservice.checks.repository_file.file_model import (
     FILE_NAME,
     CheckFile,
+    CheckFileContent,
     CheckFolder,
     FileApproval,
-    FileContent,
     FileState,
     InvalidCheckFile,
     judge_file,
@@ -49,7 +49,7 @@ class CheckFileService:
         locations: LocationRegistry,
         reader: CheckFileReader,
         in_thread: RunForOwner,
-        parse: Callable[[str], FileContent],
+        parse: Callable[[str], CheckFileContent],
     ) -> None:
         """@param parse: as for L{judge_file}."""
         self._clock, self._store, self._sessions = clock, store, sessions

@@ -9,7 +9,7 @@ from attrs import evolve
 from twisted.logger import Logger
 from zope.interface import implementer
 
-from tservice.agents.channels.codex.sockets import ServerSockets
+from tservice.agents.channels.codex.sockets import CodexSockets
 from tservice.clis.interfaces import ICliRegistry, LaunchPlan, ServerChannel
 from tservice.core.kernel.errors import ServiceError
 from tservice.core.locations.location import OWN_LOCATION
@@ -31,7 +31,7 @@ class ServerLaunch:
         clis: ICliRegistry,
         places: LocationRegistry,
         files: IThreads,
-        sockets: ServerSockets,
+        sockets: CodexSockets,
     ) -> None:
         """@param files: thread pool that reads users' folders."""
         self._settings = settings

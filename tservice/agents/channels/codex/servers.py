@@ -23,7 +23,7 @@ from tservice.agents.channels.codex.messages import (
     parse_thread,
     parse_thread_status,
 )
-from tservice.agents.channels.codex.sockets import ServerSockets
+from tservice.agents.channels.codex.sockets import CodexSockets
 from tservice.agents.channels.reported_status import ReportedState, ReportedStatus
 from tservice.agents.model import HookEvent, HookNotice
 from tservice.core.kernel.clock import get_unix_ms
@@ -107,7 +107,7 @@ class CodexServers:
     def __init__(
         self,
         clock: IReactorTime,
-        sockets: ServerSockets,
+        sockets: CodexSockets,
         connect: ConnectServer,
         report: ReportEvent,
         capture: CaptureScreen,

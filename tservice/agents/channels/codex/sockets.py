@@ -16,7 +16,7 @@ _SUFFIX = ".sock"
 RunFileWork = Callable[[Callable[[], None]], Awaitable[None]]
 
 
-class ServerSockets:
+class CodexSockets:
     """Folder of the sockets.
 
     @param run: runs blocking work in a thread.

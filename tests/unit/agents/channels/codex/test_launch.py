@@ -14,7 +14,7 @@ from twisted.trial.unittest import SynchronousTestCase
 from tests.unit.agents.harness import AgentHarnessCase
 from tests.waiting import PATIENCE
 from tservice.agents.channels.build import build_server_channels
-from tservice.agents.channels.codex.sockets import ServerSockets
+from tservice.agents.channels.codex.sockets import CodexSockets
 from tservice.clis.agents.codex.app_server import SERVER_CHANNEL, is_folder_trusted
 from tservice.clis.interfaces import LaunchPlan
 
@@ -138,13 +138,13 @@ class LaunchTests(AgentHarnessCase):
         ).argv
 
     def test_session_in_a_trusted_folder_has_a_server(self) -> None:
-        self.patch(ServerSockets, "get_path", lambda self, name: Path("/run/s.sock"))
+        self.patch(CodexSockets, "get_path", lambda self, name: Path("/run/s.sock"))
         argv = self.start("/bin/codex", "--no-daemon", "resume", "0a")
         self.assertEqual(("/bin/sh", "-c"), argv[:2])
         self.assertEqual(("/bin/codex", "/run/s.sock", "resume", "0a"), argv[4:])
 
     def test_anything_else_starts_as_usual(self) -> None:
-        self.patch(ServerSockets, "get_path", lambda self, name: Path("/run/s.sock"))
+        self.patch(CodexSockets, "get_path", lambda self, name: Path("/run/s.sock"))
         usual = ("/bin/codex", "--no-daemon")
         for version in ("0.168.9", "0.156", None):
             self.version = version
@@ -159,7 +159,7 @@ class LaunchTests(AgentHarnessCase):
         self.assertEqual(usual, self.start())
 
     def test_socket_with_a_long_path_means_no_server(self) -> None:
-        self.patch(ServerSockets, "get_path", lambda self, name: None)
+        self.patch(CodexSockets, "get_path", lambda self, name: None)
         self.assertEqual(("/bin/codex", "--no-daemon"), self.start())
 
     def test_other_mode_has_no_server(self) -> None:

@@ -20,7 +20,7 @@ from tservice.agents.channels.channel_answerer import ChannelAnswerer
 from tservice.agents.channels.codex import servers as module
 from tservice.agents.channels.codex.answers import ServerQuestions
 from tservice.agents.channels.codex.servers import CodexServers
-from tservice.agents.channels.codex.sockets import ServerSockets
+from tservice.agents.channels.codex.sockets import CodexSockets
 from tservice.agents.channels.reported_status import ReportedStatus
 from tservice.core.kernel.errors import ErrorCode
 from tservice.sessions.interfaces import InputRequest, Session
@@ -46,7 +46,7 @@ class ServerCase(ApprovalCase):
     def open_inbox(self) -> None:
         self.servers = CodexServers(
             self.clock,
-            ServerSockets(Path("/run/channels"), run_here),
+            CodexSockets(Path("/run/channels"), run_here),
             self.server.connect,
             self.agents.hooks.handle_hook_event,
             self.agents.agents.capture_screen,
@@ -266,7 +266,7 @@ class EvidenceTests(AgentHarnessCase):
         ground = self.machine.ground()
         self.servers = CodexServers(
             self.clock,
-            ServerSockets(Path("/run/channels"), run_here),
+            CodexSockets(Path("/run/channels"), run_here),
             self.server.connect,
             self.agents.hooks.handle_hook_event,
             self.agents.agents.capture_screen,
@@ -323,13 +323,13 @@ class EvidenceTests(AgentHarnessCase):
 
 
 class SocketTests(SynchronousTestCase):
-    """L{ServerSockets}."""
+    """L{CodexSockets}."""
 
     def setUp(self) -> None:
         made = tempfile.TemporaryDirectory(prefix="ts-")
         self.addCleanup(made.cleanup)
         self.folder = Path(made.name)
-        self.sockets = ServerSockets(self.folder / "channels", run_here)
+        self.sockets = CodexSockets(self.folder / "channels", run_here)
 
     def test_only_the_user_can_enter_the_folder(self) -> None:
         self.assertTrue(self.sockets.make_folder())
@@ -337,7 +337,7 @@ class SocketTests(SynchronousTestCase):
         self.assertFalse(self.sockets.make_folder())
 
     def test_path_that_is_too_long_is_no_socket(self) -> None:
-        self.assertIsNone(ServerSockets(Path("/" + "x" * 90), run_here).get_path("a" * 36))
+        self.assertIsNone(CodexSockets(Path("/" + "x" * 90), run_here).get_path("a" * 36))
 
     def test_link_and_own_socket_are_removed_and_nothing_else(self) -> None:
         self.sockets.make_folder()
