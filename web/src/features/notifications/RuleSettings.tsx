@@ -1,16 +1,13 @@
 /** The account's own rules: what rings where, and when nothing does. */
-import { useEffect, useState } from "preact/hooks";
-import { api } from "../../api/client.ts";
-import { getErrorText } from "../../api/errors.ts";
-import { onServerEvent } from "../../api/stream/events.ts";
+import { useState } from "preact/hooks";
 import { browserZone } from "../../lib/zone.ts";
-import { showError } from "../../store/toasts.ts";
 import { Button } from "../../ui/Button.tsx";
 import { Icon } from "../../ui/Icon.tsx";
 import { Select } from "../../ui/Select.tsx";
 import { Field, Switch } from "../settings/fields.tsx";
 import "./rules.css";
-import { bodyOf, type Hook, KINDS, newHook, type Rules, startRules, withEvent } from "./rules.ts";
+import { type Hook, KINDS, newHook, type Rules, startRules, withEvent } from "./rules.ts";
+import { useRules } from "./useRules.ts";
 
 const HOOK_KINDS = [
   ["ntfy", "ntfy"],
@@ -205,32 +202,9 @@ function Hooks({ rules, save }: PartProps) {
 }
 
 export function RuleSettings() {
-  const [rules, setRules] = useState<Rules>();
-  const [problem, setProblem] = useState<string>();
-  const read = async () => {
-    try {
-      setRules(await api.get("/api/notification-rules"));
-    } catch (error) {
-      showError("Couldn't load the notification rules", error);
-    }
-  };
-  useEffect(() => {
-    void read();
-    const end = onServerEvent("notice:rulesChanged", () => void read());
-    return () => void end();
-  }, []);
+  const { rules, problem, choose } = useRules();
   if (!rules) return null;
-  const put = async (next: Rules) => {
-    setRules(next);
-    setProblem(undefined);
-    try {
-      setRules(await api.put("/api/notification-rules", { body: bodyOf(next) }));
-    } catch (error) {
-      setProblem(getErrorText(error));
-      await read();
-    }
-  };
-  const save = (part: Partial<Rules>) => void put({ ...rules, ...part });
+  const save = (part: Partial<Rules>) => choose({ ...rules, ...part });
   const parts = { rules, save };
   return (
     <section data-testid="notice-rules">
@@ -239,7 +213,7 @@ export function RuleSettings() {
         label="Use my own rules"
         hint="instead of the switches above, for your account only"
         value={rules.custom}
-        onChange={(custom) => void put(custom ? startRules(rules, browserZone()) : { ...rules, custom })}
+        onChange={(custom) => choose(custom ? startRules(rules, browserZone()) : { ...rules, custom })}
       />
       {problem && (
         <p class="problem" role="alert" data-testid="notice-problem">
