@@ -60,6 +60,10 @@ class TestEngine:
         archive.unlink()
         return name
 
+    def processes(self, container: str) -> str:
+        """The numbers of what runs in a container."""
+        return self.run("top", container, "-eo", "pid")
+
     def network(self) -> AbstractContextManager[object]:
         """Within it, this thread is in the network of the engine's bridge, off the machine's."""
         return loopback_only()
@@ -82,6 +86,10 @@ class PodmanEngine(TestEngine):
     def __init__(self) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="tsp-"))
         self.environ = {"PATH": PATH, "HOME": str(self.folder), **self._configured()}
+
+    def processes(self, container: str) -> str:
+        # It runs the image's own ps for the options of ps, and lists by itself what it knows.
+        return self.run("top", container, "pid")
 
     def close(self) -> None:
         self.run("rm", "--all", "--force", "--time", "0", check=False)

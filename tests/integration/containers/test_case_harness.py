@@ -196,7 +196,7 @@ class PodmanCaseTests(CaseTestCase):
         box, session = f"service-case-{case}", self.session(case)
         self.until_shown(session, "$ ")
         # Docker never unpauses a container that was paused while a command began in it.
-        running = SettledCondition(lambda: self.engine.run("top", box, "-eo", "pid"), 2)
+        running = SettledCondition(lambda: self.engine.processes(box), 2)
         wait_until("the commands of the session's start to end", running)
         self.engine.run("pause", box)
         wait_until("the pause", lambda: "paused" in self.told(session).get("statusReason", ""))
