@@ -131,7 +131,7 @@ class DrivenSessionCase(Case):
 
     def answer(self, item: dict[str, Any], **how: Any) -> None:
         """Answer what the item shows."""
-        self.call("POST", f"/api/approvals/{item['id']}/answer", expectFrame=item["frame"], **how)
+        self.daemon.answer_item(item, **how).data()
 
 
 class RealClaude(DrivenSessionCase):

@@ -29,8 +29,7 @@ class BroughtTests(FamilyCase):
         self.until("what it brings", self.marker.exists)
 
     def answer(self, item: dict[str, Any], **how: Any) -> None:
-        path = f"/api/approvals/{item['id']}/answer"
-        self.call("POST", path, expectFrame=item["frame"], **how)
+        self.daemon.answer_item(item, **how).data()
 
     def start(self, cli: str, env: dict[str, str]) -> None:
         work = self.world.place.work

@@ -119,8 +119,5 @@ class CustomCliTests(SynchronousTestCase):
         found = self.call("POST", f"{self.path}/input", **body)
         self.assertEqual("blocked", found["wait"]["signal"], self.screen())
         (item,) = self.call("GET", "/api/approvals")["approvals"]
-        self.call(
-            "POST", f"/api/approvals/{item['id']}/answer", action="approve",
-            expectFrame=item["frame"],
-        )  # fmt: skip
+        self.daemon.answer_item(item, action="approve").data()
         self.until("the file", (self.world.place.work / "made").exists)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.agents.driven_family import HELD, WAIT, FamilyCase
+from tests.agents.driven_family import WAIT, FamilyCase
 
 PORT: dict[str, Any] = {
     "id": "port",
@@ -66,11 +66,7 @@ class FamilyQuestionTests(FamilyCase, SynchronousTestCase):
         return found
 
     def give(self, message: str | None, **answer: Any) -> None:
-        item = self.item(message)
-        path = f"/api/approvals/{item['id']}/answer"
-        told = self.daemon.request(
-            "POST", path, {**answer, "expectFrame": item["frame"]}, patience=HELD
-        )
+        told = self.daemon.answer_item(self.item(message), **answer)
         self.assertEqual(200, told.status, f"{told.json()}\n{self.screen()}")
 
     def ended(self, *shown: str) -> None:

@@ -103,16 +103,8 @@ class PlayedSession:
         return [item for item in found if item["sessionId"] == self.id]
 
     def answer(self, item: dict[str, Any], **how: Any) -> None:
-        """Answer an approval, and once more if the hook told meanwhile what its screen asks."""
-        path = f"/api/approvals/{item['id']}/answer"
-        body = {"expectFrame": item["frame"], **how}
-        answer = self._daemon.request("POST", path, body, patience=2 * PATIENCE)
-        if answer.status == 409:
-            newer = [each for each in self.items() if each["id"] == item["id"]]
-            if newer and newer[0].get("context") == item["context"]:
-                body["expectFrame"] = newer[0]["frame"]
-                answer = self._daemon.request("POST", path, body, patience=2 * PATIENCE)
-        answer.data()
+        """Answer an approval."""
+        self._daemon.answer_item(item, **how).data()
 
     def screen(self) -> str:
         """The screen's text."""

@@ -165,9 +165,8 @@ class PodmanCaseTests(CaseTestCase):
             self.assertTrue(self.told(session)["hooksAvailable"])
             self.prompt(session, "RUN: touch made.txt", "blocked")
             [inbox] = wait_until("its dialog", self.asked)
-            answer = {"action": "approve", "expectFrame": inbox["frame"]}
             self.assertFalse((folder / "made.txt").exists())
-            self.ask("POST", f"/api/approvals/{inbox['id']}/answer", answer)
+            self.daemon.answer_item(inbox, action="approve").data()
             wait_until("the file", (folder / "made.txt").exists)
             wait_until("the end of the turn", lambda: stub.turns()[0].ended)
             wait_until("its hook", lambda: self.told(session)["status"] == "idle")
