@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import tempfile
@@ -134,6 +135,16 @@ class DrivenSessionCase(Case):
         self.daemon.answer_item(item, **how).data()
 
 
+def read_answers_on_disk(home: Path) -> str:
+    """What Claude Code's own files have of the model's words, one whole row each.
+
+    It writes them behind the answer; what is not there yet is lost when it is ended.
+    """
+    files = (home / ".claude" / "projects").rglob("*.jsonl")
+    rows = [row for file in files for row in file.read_text("utf-8").split("\n")[:-1]]
+    return "\n".join(row for row in rows if json.loads(row).get("type") == "assistant")
+
+
 class RealClaude(DrivenSessionCase):
     """The CLI from the cache, against the stub model.
 
@@ -177,6 +188,11 @@ class RealClaude(DrivenSessionCase):
 
     def release(self, gate: str) -> None:
         self.world.stub.release(gate)
+
+    def until_on_disk(self, words: str) -> None:
+        """The model's words are in the conversation's file."""
+        home = self.world.place.home
+        self.until("the conversation on disk", lambda: words in read_answers_on_disk(home))
 
 
 class PlayedClaude(DrivenSessionCase):

@@ -17,6 +17,7 @@ from twisted.trial.unittest import SkipTest, SynchronousTestCase
 
 from tests.agents.cli_cache import CliUnavailable, install_cli
 from tests.agents.contract_harness import skip_reason
+from tests.agents.driven_sessions import read_answers_on_disk
 from tests.agents.harness import AgentEnvironmentHarness
 from tests.agents.netns import loopback_only
 from tests.agents.recipes import know_no_models
@@ -165,9 +166,9 @@ class CustomModelTests(SynchronousTestCase):
 
         def written() -> bool:
             kept[:] = (self.daemon.home / ".claude" / "projects").rglob("*.jsonl")
-            return bool(kept)
+            return "hello there" in read_answers_on_disk(self.daemon.home)
 
-        wait_until("the conversation's file, written behind the answer", written, told=self.told)
+        wait_until("the conversation in its file", written, told=self.told)
         self.assertEqual(1, len(kept))
         wait_until("the end of the turn", lambda: self.record()["status"] == "idle", told=self.told)
         wish = {"endpointId": self.endpoint, "modelId": MODEL}

@@ -56,6 +56,7 @@ class MovedTests(RealClaude, SynchronousTestCase):
         self.prompt("SAY: first")
         self.until_idle()
         before = self.record()["conversationIds"]
+        self.until_on_disk("first")
         os.kill(pid, signal.SIGTERM)
         self.until("its end", lambda: self.record()["pid"] is None)
         self.call("POST", f"/api/sessions/{self.session}/start")
@@ -78,6 +79,7 @@ class MovedTests(RealClaude, SynchronousTestCase):
         # The agent that runs goes by the path of before.
         self.assertEqual("stop", self.prompt("SAY: still here")["wait"]["signal"])
         self.until_idle()
+        self.until_on_disk("still here")
         os.kill(pid, signal.SIGTERM)
         self.until("its end", lambda: self.record()["pid"] is None)
         self.call("POST", f"/api/sessions/{self.session}/start")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import signal
 
 from twisted.trial.unittest import SynchronousTestCase
@@ -20,8 +19,7 @@ class LiveRestoreTests(RealClaude, SynchronousTestCase):
         self.prompt("SAY: the word is kumquat")
         self.until_idle()
         before = self.record()["conversationIds"]
-        # It is written behind the answer, and a loss of power would take what is not there yet.
-        self.until("the conversation on disk", lambda: "kumquat" in self.answer_on_disk())
+        self.until_on_disk("kumquat")
         self.daemon.reboot(signal.SIGTERM)
         found = self.call("POST", "/api/reboot-restore/restore")
         self.assertEqual(["restored"], [each["outcome"] for each in found["entries"]])
@@ -32,9 +30,3 @@ class LiveRestoreTests(RealClaude, SynchronousTestCase):
         self.assertEqual(["SAY: the word is kumquat", "SAY: and again"], said)
         path = f"/api/sessions/{self.session}/search?q=machine%20restarted"
         self.assertEqual(1, len(self.call("GET", path)["matches"]))
-
-    def answer_on_disk(self) -> str:
-        """What the agent's own file has of the model's words, one whole row each."""
-        files = (self.world.place.home / ".claude" / "projects").rglob("*.jsonl")
-        rows = [row for file in files for row in file.read_text("utf-8").split("\n")[:-1]]
-        return "\n".join(row for row in rows if json.loads(row).get("type") == "assistant")
