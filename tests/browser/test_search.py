@@ -108,8 +108,7 @@ class TerminalSearchTests(BrowserCase):
         other, current, plain = (rows.index(text) for text in ("903", "909", "$"))
         page.keyboard.press("Control+Shift+F")
         page.keyboard.type("90")
-        page.keyboard.press("Enter")
-        # The newest match; what was typed may hold some more.
+        # The newest match, to which typing goes; what was typed may hold some more.
         expect(page.locator(".search-count")).to_have_text(re.compile(r"(\d+) of \1"))
         bare = ground(terminal, plain, 8)
         marks = (current, other)

@@ -67,18 +67,19 @@ function useSearch(view: TerminalView | undefined) {
   });
   const find = (back: boolean, text = query, incremental = false) => {
     if (text === "") search?.clearDecorations();
-    else if (back) search?.findPrevious(text, options(false));
+    else if (back) search?.findPrevious(text, options(incremental));
     else search?.findNext(text, options(incremental));
   };
   useLayoutEffect(() => find(true), [exact]);
   useLayoutEffect(() => {
     // The addon keeps the colours of matches that it has found before.
     search?.clearDecorations();
-    find(false, query, true);
+    find(true, query, true);
   }, [dark, search]);
+  // The newest first, as somebody who looks for a moment ago wants it.
   const write = (text: string) => {
     setQuery(text);
-    find(false, text, true);
+    find(true, text, true);
   };
   return { query, write, exact, setExact, found, find };
 }
