@@ -68,7 +68,7 @@ test: .venv/.test
 	$(PYTEST) -n $(WORKERS) -m "not extended" $(PYTEST_ARGS) $(NONE_CHOSEN)
 
 test-rest: .venv/.test
-	$(PYTEST) -n $(WORKERS) -m extended $(PYTEST_ARGS) $(NONE_CHOSEN)
+	$(PYTEST) -n $(WORKERS) -m extended --ignore tests/unit $(PYTEST_ARGS) $(NONE_CHOSEN)
 	$(BIN)/python -m bench hostile
 
 test-all:

@@ -80,6 +80,9 @@ EXTENDED_FOLDERS = (
 )
 """Folders whose tests run in C{make test-all} only, but for those that are marked C{essential}."""
 
+UNIT_TESTS = Path(__file__).parent / "unit"
+"""They all run in C{make test}, so that C{make test-rest} need not collect them."""
+
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_itemcollected(item: pytest.Item) -> None:
@@ -88,6 +91,8 @@ def pytest_itemcollected(item: pytest.Item) -> None:
     in_folder = any(folder in item.path.parents for folder in folders)
     if in_folder and item.get_closest_marker("essential") is None:
         item.add_marker("extended")
+    if UNIT_TESTS in item.path.parents and item.get_closest_marker("extended") is not None:
+        raise pytest.UsageError(f"{item.nodeid}: make test-rest does not look into tests/unit")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

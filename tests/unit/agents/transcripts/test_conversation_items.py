@@ -189,7 +189,7 @@ class GrowingConversationTests(SynchronousTestCase):
         """With restarts of the reader between, as of a service that was killed."""
         self.follow_generated(25)
 
-    @pytest.mark.extended
+    @pytest.mark.long
     def test_thousand_turns_are_followed_in_any_pieces(self) -> None:
         self.follow_generated(250)
 
