@@ -74,24 +74,27 @@ def pytest_collection() -> Generator[None, object, object]:
         gc.enable()
 
 
-EXTENDED_FOLDERS = (
-    *("agents", "browser"),
-    *("integration/containers", "integration/install", "integration/osusers"),
+_TESTS = Path(__file__).parent
+EXTENDED_FOLDERS = tuple(
+    f"{_TESTS / folder}/"
+    for folder in (
+        *("agents", "browser"),
+        *("integration/containers", "integration/install", "integration/osusers"),
+    )
 )
 """Folders whose tests run in C{make test-all} only, but for those that are marked C{essential}."""
 
-UNIT_TESTS = Path(__file__).parent / "unit"
+UNIT_TESTS = f"{_TESTS / 'unit'}/"
 """They all run in C{make test}, so that C{make test-rest} need not collect them."""
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_itemcollected(item: pytest.Item) -> None:
     """Mark what C{make test} leaves to C{make test-all}, before tests are chosen by their marks."""
-    folders = tuple(Path(__file__).parent / each for each in EXTENDED_FOLDERS)
-    in_folder = any(folder in item.path.parents for folder in folders)
-    if in_folder and item.get_closest_marker("essential") is None:
+    path = str(item.path)
+    if path.startswith(EXTENDED_FOLDERS) and item.get_closest_marker("essential") is None:
         item.add_marker("extended")
-    if UNIT_TESTS in item.path.parents and item.get_closest_marker("extended") is not None:
+    if path.startswith(UNIT_TESTS) and item.get_closest_marker("extended") is not None:
         raise pytest.UsageError(f"{item.nodeid}: make test-rest does not look into tests/unit")
 
 
