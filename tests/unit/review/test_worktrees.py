@@ -22,7 +22,7 @@ from tests.unit.review.review_harness import (
 from tservice.core.callers.caller import Caller
 from tservice.core.kernel.errors import make_not_found_error
 from tservice.git.interfaces import WorkingCopy
-from tservice.review.comparison import worktrees as worktrees_module
+from tservice.review.comparison import trees as trees_module
 from tservice.review.comparison.changes import DiffOptions, FileDiff
 from tservice.review.comparison.hunks import (
     COMPARED_LINES,
@@ -207,7 +207,7 @@ class WorktreeTests(ReviewTestCase):
 
     async def test_binary_and_large_files_have_no_lines(self) -> None:
         self.write_other("mine", b"\0\1")
-        self.write_other("theirs", b"x\n" * worktrees_module.CONTENT_BYTES)
+        self.write_other("theirs", b"x\n" * trees_module.CONTENT_BYTES)
         self.assertEqual(
             {"mine": ("modified", 0, 0), "theirs": ("modified", 0, 0)}, await self.read_listed()
         )
@@ -260,7 +260,7 @@ class WorktreeTests(ReviewTestCase):
         self.assertEqual([], await self.list_candidates())
 
     async def test_too_many_files_are_refused(self) -> None:
-        self.patch(worktrees_module, "MAX_COMPARED", 2)
+        self.patch(trees_module, "MAX_COMPARED", 2)
         for name in ("a", "b"):
             self.write_other(name, "x\n")
         self.assertEqual(2, len(await self.read_listed()))
@@ -279,12 +279,12 @@ class WorktreeTests(ReviewTestCase):
         self.assertEqual([OTHER], await self.list_candidates())
 
     async def test_remembered_comparisons_are_bounded(self) -> None:
-        self.patch(worktrees_module, "MAX_RECENT", 1)
+        self.patch(trees_module, "MAX_RECENT", 1)
         self.sessions.sessions["s3"] = evolve(self.sessions.sessions[OTHER], id="s3")
         self.copies.copies["s3"] = self.copies.copies[OTHER]
         await self.read()
         await self.comparer.read_changes(SESSION_ID, "s3", ANN)
-        self.assertEqual(["s3"], [key.other_id for key in self.comparer._recent])
+        self.assertEqual(["s3"], [key.other_id for key in self.comparer._recent.list_keys()])
 
     async def test_other_operations_do_not_take_a_session_for_a_base(self) -> None:
         self.write("mine", "x\n")
