@@ -13,7 +13,7 @@ from tservice.core.kernel.errors import make_failure_error
 from tservice.core.locations.location import Location
 from tservice.git.clone_address import CloneSource, check_branch, check_ref, parse_source
 from tservice.git.model import BranchHead as GitHead
-from tservice.git.model import ChangeKind, hash_blob
+from tservice.git.model import ChangeKind, hash_blob, is_binary_content
 from tservice.git.process.isolation import DIFF, STATUS
 from tservice.git.status.porcelain import GitOutputError, StatusParser
 
@@ -41,6 +41,7 @@ __all__ = [
     "check_branch",
     "check_ref",
     "hash_blob",
+    "is_binary_content",
     "parse_changed_paths",
     "parse_source",
 ]

@@ -20,6 +20,8 @@ MAX_COMMITS = 50
 DIFF_LIMIT = 400 * 1024
 """Maximum bytes of a diff; a longer one is truncated (protocol-git-diff)."""
 ERROR_LIMIT = 300
+_BINARY_PROBE = 8000
+"""Number of leading bytes that git searches for a NUL to recognise a binary file."""
 """Maximum characters of an error text (protocol-git-status)."""
 
 
@@ -48,6 +50,11 @@ def to_display_text(raw: bytes) -> str:
     listed one is used.
     """
     return raw.decode("utf-8", "backslashreplace")
+
+
+def is_binary_content(data: bytes) -> bool:
+    """Return true if git would take this content for binary."""
+    return b"\0" in data[:_BINARY_PROBE]
 
 
 def hash_blob(data: bytes) -> str:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from attrs import frozen
+from twisted.internet.defer import Deferred
 
 from tservice.clis.interfaces import ICliRegistry, is_agent_configuration
 from tservice.git.interfaces import IUserGit, IWorkingCopies
@@ -26,6 +28,9 @@ from tservice.review.reverting import RevertService
 from tservice.review.routes import ChangesRoutes
 from tservice.review.service import ReviewService
 from tservice.review.store import ReviewStore
+from tservice.review.turns.comparing import TurnComparer
+from tservice.review.turns.recording import TurnRecorder
+from tservice.review.turns.store import TurnStore
 from tservice.review.watching import ChangesWatcher
 from tservice.runtime.feature import FeatureRegistration
 from tservice.runtime.runtime import Runtime
@@ -54,25 +59,29 @@ def build_review(
         clock=clock, hub=ground.hub, sessions=sessions, copies=copies, review=review, store=store
     )
     review.on_read = watcher.report_changes
+    turns = TurnStore(ground.database)
+    recorder = TurnRecorder(clock=clock, hub=ground.hub, copies=copies, store=turns)
     comments = _build_comments(ground, review, watcher, store, sessions)
-    reverts = RevertService(
-        clock=clock,
-        review=review,
-        store=store,
-        sessions=sessions,
-        make_id=_make_id_source(ground),
-        can_run_commands=_ConfigurationFiles(clis).can_run_commands,
-    )
     changes = ChangesRoutes(
         review=review,
         comments=comments,
-        reverts=reverts,
+        reverts=_build_reverts(ground, review, store, sessions, clis),
         store=store,
         watcher=watcher,
         bases=bases,
         worktrees=WorktreeComparer(clock=clock, sessions=sessions, copies=copies, store=store),
+        turns=TurnComparer(clock, copies, turns),
     )
     marks = PullRequestMarks(ground.hub, sessions)
+
+    def start() -> None:
+        watcher.start()
+        recorder.start()
+
+    def close() -> Deferred[Any]:
+        watcher.stop()
+        return recorder.stop()
+
     return FeatureRegistration(
         name="review",
         service=review,
@@ -82,14 +91,31 @@ def build_review(
             *_collect_user_git_operations(ground, review, sessions, user_git, marks),
         ],
         initial_state={"changes": watcher.describe_known, "pullRequests": marks.describe_known},
-        start=watcher.start,
-        close=watcher.stop,
+        start=start,
+        close=close,
     )
 
 
 def _make_id_source(ground: Runtime) -> Callable[[], str]:
     """Return a function that makes an id of a comment or a copy."""
     return lambda: ground.random(8).hex()
+
+
+def _build_reverts(
+    ground: Runtime,
+    review: ReviewService,
+    store: ReviewStore,
+    sessions: ISessions,
+    clis: ICliRegistry,
+) -> RevertService:
+    return RevertService(
+        clock=ground.reactor,
+        review=review,
+        store=store,
+        sessions=sessions,
+        make_id=_make_id_source(ground),
+        can_run_commands=_ConfigurationFiles(clis).can_run_commands,
+    )
 
 
 def _build_comments(

@@ -59,6 +59,8 @@ class BaseSource(StrEnum):
     SESSION_START = "session-start"
     SESSION = "session"
     """The working tree of another session, which the caller named."""
+    TURN = "turn"
+    """The end of a turn, which the caller named."""
     HEAD = "head"
     """There is nothing else to compare with."""
     EMPTY = "empty"

@@ -28,6 +28,7 @@ from tservice.review.responses import (
 from tservice.review.reverting import LineRange, RevertRequest, RevertService
 from tservice.review.service import ReviewService, SessionChanges
 from tservice.review.store import ReviewStore
+from tservice.review.turns.comparing import TurnComparer, find_turn
 from tservice.review.watching import ChangesWatcher
 
 MAX_CONTEXT = 10_000
@@ -55,9 +56,9 @@ class ChangesQuery(QueryParameters):
     base: Base | None = Field(
         default=None,
         description=(
-            "Branch, tag or commit, ``start`` for the session's start, or ``session:ID`` for the"
-            " working tree of another session; default: the chosen one, else the branch point, else"
-            " the session's start, else HEAD"
+            "Branch, tag or commit, ``start`` for the session's start, ``session:ID`` for the"
+            " working tree of another session, or ``turn:AT`` for the end of a turn; default: the"
+            " chosen one, else the branch point, else the session's start, else HEAD"
         ),
     )
 
@@ -82,16 +83,24 @@ class OtherSessionItem(Payload):
     name: str
 
 
+class TurnEndItem(Payload):
+    """End of a turn, in Unix milliseconds, at which the files were recorded."""
+
+    at: int
+
+
 class BaseChoiceResponse(ResponseModel):
     """Bases that can be chosen; C{chosen} is null while the service chooses.
 
-    C{sessions} are those in other folders that began at a commit of the repository.
+    C{sessions} are those in other folders that began at a commit of the repository.  C{turns} are
+    the ends of turns, latest first.
     """
 
     chosen: str | None
     branches: list[str]
     start: bool
     sessions: list[OtherSessionItem]
+    turns: list[TurnEndItem]
 
 
 class FileDiffQuery(ChangesQuery):
@@ -194,21 +203,17 @@ class ChangesRoutes:
         watcher: ChangesWatcher,
         bases: BaseChooser,
         worktrees: WorktreeComparer,
+        turns: TurnComparer,
     ) -> None:
         self._review, self._comments, self._reverts = review, comments, reverts
-        self._bases, self._worktrees = bases, worktrees
+        self._bases, self._worktrees, self._turns = bases, worktrees, turns
         self._store, self._watcher = store, watcher
 
-    @operation("GET", "/api/sessions/{id}/changes", _READS)
+    @operation("GET", "/api/sessions/{id}/changes", _READS, errors=(ErrorCode.CONFLICT,))
     async def get_changes(self, call: OperationCall, query: ChangesQuery) -> ChangesResponse:
         """List what a session changed against its base, committed or not."""
         self._watcher.watch(call.id)
-        other = find_other_session(query.base)
-        if other is None:
-            changes = await self._review.read_changes(call.id, query.base)
-        else:
-            found = await self._worktrees.read_changes(call.id, other, call.caller)
-            changes = SessionChanges(repositories=found)
+        changes = await self._read_changes(call, query.base)
         comments = await self._comments.list_comments(call.id)
         viewed = {
             each.path: self._store.list_viewed(call.id, each.path) for each in changes.repositories
@@ -218,16 +223,16 @@ class ChangesRoutes:
     @operation("GET", "/api/sessions/{id}/changes/file", _READS, errors=(ErrorCode.CONFLICT,))
     async def get_file(self, call: OperationCall, query: FileDiffQuery) -> FileDiffResponse:
         """Get the hunks of one changed file, with line numbers and the words that changed."""
-        options, other = query.to_options(), find_other_session(query.base)
+        repo, path, options = query.repo, query.path, query.to_options()
+        other, turn = find_other_session(query.base), find_turn(query.base)
         if other is not None:
-            return make_file_response(
-                await self._worktrees.read_file_diff(
-                    call.id, other, query.repo, query.path, options, call.caller
-                )
+            found = await self._worktrees.read_file_diff(
+                call.id, other, repo, path, options, call.caller
             )
-        found = await self._review.read_file_diff(
-            call.id, query.repo, query.path, query.base, options
-        )
+        elif turn is not None:
+            found = await self._turns.read_file_diff(call.id, turn, repo, path, options)
+        else:
+            found = await self._review.read_file_diff(call.id, repo, path, query.base, options)
         return make_file_response(found)
 
     @operation("GET", "/api/sessions/{id}/changes/base", _READS)
@@ -241,6 +246,7 @@ class ChangesRoutes:
             branches=[*found.branches],
             start=found.has_start,
             sessions=[OtherSessionItem(id=each.id, name=each.name) for each in others],
+            turns=[TurnEndItem(at=at) for at in self._turns.list_turns(call.id, copy)],
         )
 
     @operation(
@@ -283,3 +289,13 @@ class ChangesRoutes:
         """Bring back a file that a revert replaced; possible for 7 days."""
         done = await self._reverts.undo_revert(call.id, body.undo_id, call.caller)
         return RevertResponse(undo_ids=[], hash=done.hash)
+
+    async def _read_changes(self, call: OperationCall, base: str | None) -> SessionChanges:
+        other, turn = find_other_session(base), find_turn(base)
+        if other is not None:
+            found = await self._worktrees.read_changes(call.id, other, call.caller)
+        elif turn is not None:
+            found = await self._turns.read_changes(call.id, turn)
+        else:
+            return await self._review.read_changes(call.id, base)
+        return SessionChanges(repositories=found)

@@ -11,6 +11,12 @@ from tservice.git.interfaces import NO_FILE
 from tservice.review.anchors import Anchor
 from tservice.review.comment_model import CommentSide, CommentState, ReviewComment
 from tservice.review.store import BaseKey, FileCopy, ReviewStore
+from tservice.review.turns.store import (
+    RecordedFile,
+    RecordedTree,
+    TurnStore,
+    compress_content,
+)
 
 COMMENT = ReviewComment(
     id="1", session_id="s", repo=".", path="f", side=CommentSide.NEW, line=1, end_line=1, text="x",
@@ -22,8 +28,13 @@ COPY = FileCopy(
 )
 
 
+TREE = RecordedTree(
+    repo=".", commit="c", files=(RecordedFile(path=b"f", mode="100644", hash=NO_FILE),)
+)
+
+
 def tell_reviews(world: StoryHarness) -> Sequence[StoryStep]:
-    store = ReviewStore(world.database)
+    store, turns = ReviewStore(world.database), TurnStore(world.database)
     other = evolve(COMMENT, id="2")
     sent = evolve(COMMENT, state=CommentState.SENT)
     key = BaseKey(owner="ann", place="local", folder="/w", repo=".")
@@ -39,5 +50,9 @@ def tell_reviews(world: StoryHarness) -> Sequence[StoryStep]:
         StoryStep(name="deleted", do=lambda: store.delete_comment("2"), needs="other"),
         StoryStep(name="copy", do=lambda: store.save_copy(COPY)),
         StoryStep(name="more", do=lambda: store.save_copy(evolve(COPY, id="2", at=2))),
+        StoryStep(
+            name="turn",
+            do=lambda: turns.save_turn("s", 1, [TREE], {NO_FILE: compress_content(b"x")}),
+        ),
         StoryStep(name="undone", do=lambda: store.delete_copy("2"), needs="more"),
     ]

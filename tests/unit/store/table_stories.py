@@ -432,7 +432,16 @@ def _webviews(world: StoryHarness) -> Sequence[StoryStep]:
 
 STORIES = [
     StoreStory(
-        ["review_bases", "review_starts", "review_viewed", "review_comments", "review_copies"],
+        [
+            "review_bases",
+            "review_starts",
+            "review_viewed",
+            "review_comments",
+            "review_copies",
+            "review_turns",
+            "review_turn_files",
+            "review_turn_contents",
+        ],
         tell_reviews,
     ),
     StoreStory(

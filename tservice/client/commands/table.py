@@ -33,7 +33,7 @@ REASON = CommandOption(
 )
 ANSI = CommandOption(("--ansi",), "Leave colours and other escape sequences in; trust the program")
 BASE = CommandOption(
-    ("--base",), "Compare with this branch, tag, commit or session:ID", value="REF"
+    ("--base",), "Compare with this branch, tag, commit, session:ID or turn:AT", value="REF"
 )
 NAME = CommandOption(("NAME",), "Name of the case")
 REPO = CommandOption(

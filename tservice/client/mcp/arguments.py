@@ -74,7 +74,7 @@ class ChangesArguments(SessionArguments):
 
     base: Annotated[
         str | None,
-        Field(max_length=250, description="Branch, tag, commit or session:ID to compare with"),
+        Field(max_length=250, description="Branch, tag, commit, session:ID or turn:AT"),
     ] = None
 
 

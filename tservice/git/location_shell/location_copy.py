@@ -32,7 +32,13 @@ from tservice.git.location_shell.shell_runner import (
     ShellOutput,
     quote_environment,
 )
-from tservice.git.model import ERROR_LIMIT, GitRepository, hash_blob, to_display_text
+from tservice.git.model import (
+    ERROR_LIMIT,
+    GitRepository,
+    hash_blob,
+    is_binary_content,
+    to_display_text,
+)
 from tservice.git.process.isolation import (
     CONFIG_NAMES,
     TooManyOverridesError,
@@ -43,7 +49,6 @@ from tservice.git.process.isolation import (
 )
 from tservice.git.process.runner import GitError
 from tservice.git.search import is_within
-from tservice.git.working_copies.working_files import is_binary_content
 from tservice.mux.remote.shell_quoting import join_shell_commands, quote_words
 
 SECONDS = 30.0

@@ -20,13 +20,11 @@ from tservice.core.kernel.errors import (
     make_failure_error,
 )
 from tservice.git.interfaces import WorkingFile
-from tservice.git.model import hash_blob
+from tservice.git.model import hash_blob, is_binary_content
 
 READ_LIMIT = 8 * 1024 * 1024
 """Maximum bytes of a file whose content is read.  The hash of a larger one is that of its size and
 times."""
-_BINARY_PROBE = 8000
-"""Number of leading bytes that git searches for a NUL to recognise a binary file."""
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -65,11 +63,6 @@ def replace_working_file(root: bytes, path: bytes, expected: str, new: WorkingFi
         if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
             raise ServiceError(ErrorCode.FORBIDDEN, "path: permission denied") from None
         raise make_failure_error(f"path: {os.strerror(error.errno or 0).lower()}") from None
-
-
-def is_binary_content(data: bytes) -> bool:
-    """Return true if git would take this content for binary."""
-    return b"\0" in data[:_BINARY_PROBE]
 
 
 @contextmanager

@@ -51,9 +51,7 @@ class ComparedTree(Protocol):
         @raise ServiceError: 422: there are too many.
         """
 
-    async def read_files(
-        self, paths: Sequence[bytes], content_limit: int = 0
-    ) -> Sequence[WorkingFile]:
+    async def read_files(self, paths: Sequence[bytes], content_limit: int) -> Sequence[WorkingFile]:
         """Return files; see L{WorkingCopy.read_files}."""
 
 

@@ -172,9 +172,7 @@ class _OtherWorktree:
             raise make_failure_error("base: the other session changed too many files to compare")
         return {path for file in changes.files for path in (file.path, file.base_path)}
 
-    async def read_files(
-        self, paths: Sequence[bytes], content_limit: int = 0
-    ) -> Sequence[WorkingFile]:
+    async def read_files(self, paths: Sequence[bytes], content_limit: int) -> Sequence[WorkingFile]:
         """See L{ComparedTree}."""
         return await self.copy.read_files(paths, content_limit)
 

@@ -1,0 +1,1 @@
+"""Files at the ends of turns."""

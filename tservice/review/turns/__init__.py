@@ -1,0 +1,1 @@
+"""Files at the ends of turns: recording them, and comparing with them."""
