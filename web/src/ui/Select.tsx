@@ -1,6 +1,6 @@
 import type { ComponentChildren, ComponentProps } from "preact";
 
-type Given = "id" | "aria-label" | "aria-invalid" | "aria-describedby" | "disabled";
+type Given = "id" | "aria-label" | "aria-invalid" | "aria-describedby" | "disabled" | "onFocus";
 
 interface Props<T extends string> extends Pick<ComponentProps<"select">, Given> {
   choices: readonly (readonly [T, string, ...unknown[]])[];

@@ -112,7 +112,7 @@ interface HunkProps {
   onRevert: (() => void) | undefined;
 }
 
-/** Old lines of a comment are those of the base, which another session's file is not. */
+/** Old lines of a comment are those of a commit, which a session or the end of a turn is not. */
 const canStand = ({ side }: CommentResponse): boolean => side === "new" || rival.value === undefined;
 
 /** What stands below a row: its comments, and the field for a new one. */
@@ -139,7 +139,7 @@ function Below({ session, file, hunk, rows, split }: Omit<HunkProps, "onRevert">
           <ForgeComment key={comment.id} session={session} repo={file.repo} comment={comment} takes />
         ))}
         {isEnd && at.side === "old" && rival.value !== undefined && (
-          <p class="review-none">This line is the other session's. Comment on a line of this one.</p>
+          <p class="review-none">Comment on a line of the files as they are now.</p>
         )}
         {isEnd && (at.side === "new" || rival.value === undefined) && (
           <CommentForm

@@ -53,7 +53,7 @@ export const selection = signal<Selection | undefined>(undefined);
 /** A pointer is down on the line numbers: nothing moves below it until it is up. */
 export const dragging = signal(false);
 export const sending = signal(false);
-/** The session whose working tree is the base, as the service names it; absent for a base of git. */
+/** The base that is no commit, as the service names it: a session or the end of a turn; else absent. */
 export const rival = signal<string | undefined>(undefined);
 export const view = signal<DiffView>(parseView(readStored(KEY), matchMedia("(max-width: 700px)").matches));
 
@@ -83,8 +83,10 @@ export function findNext(
   return rest.find(({ file }) => !unseen || !file.viewed);
 }
 
-const namedBase = (): { base?: string } =>
-  rival.peek() === undefined ? {} : { base: `session:${rival.peek()}` };
+const namedBase = (): { base?: string } => {
+  const base = rival.peek();
+  return base === undefined ? {} : { base };
+};
 
 let reads = 0;
 

@@ -7,8 +7,18 @@ import { Select } from "../../../ui/Select.tsx";
 import { readChanges, rival } from "../state.ts";
 
 const AUTOMATIC = "";
-/** Beginning of a choice that is the working tree of a session. */
+/** Beginnings of choices that are no commits: the working tree of a session, and the end of a turn. */
 const SESSION = "session:";
+const TURN = "turn:";
+
+const DAY_MS = 24 * 3600 * 1000;
+
+/** @returns words for the end of a turn, with the day if that is not the last one. */
+export function describeTurn(at: number, now = Date.now()): string {
+  const time = new Date(at).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
+  const day = now - at < DAY_MS ? "" : `${new Date(at).toLocaleDateString()}, `;
+  return `End of the turn at ${day}${time}`;
+}
 
 /** @returns choices with the chosen one among them, also where it is no branch. */
 export function listChoices(
@@ -23,7 +33,8 @@ export function listChoices(
   const start = found.start ? ([["start", "Start of the session"]] as const) : [];
   const branches = found.branches.map((name) => [name, name] as const);
   const others = found.sessions.map(({ id, name }) => [SESSION + id, `Working tree of ${name}`] as const);
-  const all = [...first, ...start, ...others, ...branches];
+  const turns = found.turns.map(({ at }) => [`${TURN}${at}`, describeTurn(at)] as const);
+  const all = [...first, ...turns, ...start, ...others, ...branches];
   const { chosen } = found;
   if (chosen === null || all.some(([name]) => name === chosen)) return all;
   return [...all, [chosen, chosen]];
@@ -33,6 +44,7 @@ const SOURCES = {
   named: "",
   chosen: "",
   session: "",
+  turn: "",
   "branch-point": "where the branch left ",
   "session-start": "start of the session",
   head: "last commit",
@@ -54,6 +66,7 @@ interface Props {
 export function BaseSelect({ session, changes }: Props) {
   const { repo, head } = changes;
   const [found, setFound] = useState<BaseChoiceResponse>();
+  const [reads, setReads] = useState(0);
   useEffect(() => {
     const end = new AbortController();
     const query = { repo };
@@ -61,10 +74,10 @@ export function BaseSelect({ session, changes }: Props) {
       .get("/api/sessions/{id}/changes/base", { path: { id: session }, query, signal: end.signal })
       .then(setFound, (error: unknown) => end.signal.aborted || showError("Couldn't list branches", error));
     return () => end.abort();
-  }, [session, repo, head.branch, head.commit]);
+  }, [session, repo, head.branch, head.commit, reads]);
   const choose = async (name: string) => {
-    if (name.startsWith(SESSION)) {
-      rival.value = name.slice(SESSION.length);
+    if (name.startsWith(SESSION) || name.startsWith(TURN)) {
+      rival.value = name;
       return readChanges(session);
     }
     rival.value = undefined;
@@ -81,8 +94,10 @@ export function BaseSelect({ session, changes }: Props) {
   return (
     <Select
       choices={listChoices(found, describeAutomatic(changes))}
-      value={rival.value === undefined ? (found?.chosen ?? AUTOMATIC) : SESSION + rival.value}
+      value={rival.value ?? found?.chosen ?? AUTOMATIC}
       onChoose={(name) => void choose(name)}
+      // A turn may have ended since.
+      onFocus={() => setReads((before) => before + 1)}
       aria-label="Compare with"
       testid="review-base"
     />

@@ -6,7 +6,7 @@ import type { RepositoryChangesResponse } from "../../../api/types.ts";
 vi.stubGlobal("matchMedia", () => ({ matches: false, addEventListener: () => {} }));
 const { listViolations, show } = await import("../../../ui/rendered.ts");
 const { api } = await import("../../../api/client.ts");
-const { BaseSelect, describeAutomatic, listChoices } = await import("./BaseSelect.tsx");
+const { BaseSelect, describeAutomatic, describeTurn, listChoices } = await import("./BaseSelect.tsx");
 
 const changes = {
   repo: ".",
@@ -16,7 +16,13 @@ const changes = {
 
 test("another base is chosen and remembered", async () => {
   const get = vi.spyOn(api, "get");
-  get.mockResolvedValue({ chosen: null, branches: ["main", "topic"], start: true, sessions: [] } as never);
+  get.mockResolvedValue({
+    chosen: null,
+    branches: ["main", "topic"],
+    start: true,
+    sessions: [],
+    turns: [],
+  } as never);
   const put = vi.spyOn(api, "put").mockResolvedValue({} as never);
   const { container, user } = show(<BaseSelect session="s" changes={changes} />);
   const page = within(container as HTMLElement);
@@ -31,7 +37,13 @@ test("another base is chosen and remembered", async () => {
 });
 
 test("the working tree of another session is the base until another one is chosen", async () => {
-  const found = { chosen: null, branches: [], start: false, sessions: [{ id: "s2", name: "rival" }] };
+  const found = {
+    chosen: null,
+    branches: [],
+    start: false,
+    sessions: [{ id: "s2", name: "rival" }],
+    turns: [],
+  };
   const get = vi.spyOn(api, "get").mockResolvedValue(found as never);
   const put = vi
     .spyOn(api, "put")
@@ -50,8 +62,31 @@ test("the working tree of another session is the base until another one is chose
   expect((page.getByTestId("review-base") as HTMLSelectElement).value).toBe("HEAD");
 });
 
+test("the end of a turn is the base until another one is chosen", async () => {
+  const none = { chosen: null, branches: [], start: false, sessions: [], turns: [] };
+  const get = vi.spyOn(api, "get").mockResolvedValue(none as never);
+  const { container, user } = show(<BaseSelect session="s" changes={changes} />);
+  const select = within(container as HTMLElement).getByTestId<HTMLSelectElement>("review-base");
+  const at = Date.now();
+  get.mockResolvedValue({ ...none, turns: [{ at }] } as never);
+  select.focus();
+  await within(container as HTMLElement).findByText(describeTurn(at));
+  await user.selectOptions(select, `turn:${at}`);
+  const wanted = { path: { id: "s" }, query: { base: `turn:${at}` } };
+  expect(get).toHaveBeenCalledWith("/api/sessions/{id}/changes", wanted);
+  expect(select.value).toBe(`turn:${at}`);
+  await user.selectOptions(select, "HEAD");
+  expect(select.value).toBe("HEAD");
+});
+
+test("the end of a turn on another day has its day", () => {
+  const at = new Date(2026, 4, 3, 10, 32).getTime();
+  expect(describeTurn(at, at + 1000)).not.toContain("2026");
+  expect(describeTurn(at, at + 2 * 24 * 3600 * 1000)).toContain("2026");
+});
+
 test("a chosen commit is among the choices", () => {
-  const found = { chosen: "abc123", branches: ["main"], start: false, sessions: [] };
+  const found = { chosen: "abc123", branches: ["main"], start: false, sessions: [], turns: [] };
   expect(listChoices(found, "Automatic").map(([name]) => name)).toEqual(["", "HEAD", "main", "abc123"]);
 });
 
