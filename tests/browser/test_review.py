@@ -8,8 +8,10 @@ from typing import Any
 
 from playwright.sync_api import CDPSession, Page, expect
 
+from tests.agents.mock_tui.scenario import MockScenario
 from tests.browser.axe import faults_in_both
 from tests.browser.harness import PHONE, BrowserCase, wait_until_on_page
+from tests.integration.agents.harness import PlayedSession, played_daemon
 from tests.integration.harness import DaemonHarness
 from tests.run_figures import report_figure
 from tests.unit.git.random_repositories import run_git
@@ -161,6 +163,31 @@ class DeskReviewTests(ReviewCase):
         self.assertEqual([], faults_in_both(page, "[data-testid=review-page]"))
         page.get_by_test_id("review-split").click()
         self.assertEqual([], faults_in_both(page, "[data-testid=review-page]"))
+
+
+class TurnReviewTests(BrowserCase):
+    def test_only_what_is_new_since_the_end_of_a_turn_is_shown(self) -> None:
+        service = played_daemon()
+        self.addCleanup(service.close)
+        root = make_reviewed_repository(service.folder / "work")
+        # The files of the played agent are not part of it.
+        (root / ".git" / "info" / "exclude").write_text("*\n")
+        service.start()
+        session = PlayedSession(service, "primary", MockScenario())
+        at = session.end_recorded_turn(1)
+        page = self.page(f"{service.url}/?session={session.id}&page=review", **DESK)
+        files = page.get_by_test_id("review-file")
+        expect(files).to_have_count(3)
+        page.get_by_test_id("review-base").select_option(f"turn:{at}")
+        expect(files).to_have_count(0)
+        engine = root / "src/engine.py"
+        engine.write_text(engine.read_text() + "LAST = 1\n")
+        expect(files).to_have_count(1)
+        files.click()
+        expect(page.get_by_test_id("review-hunk")).to_contain_text("LAST = 1")
+        expect(page.get_by_test_id("review-revert")).to_have_count(0)
+        page.get_by_test_id("review-base").select_option("HEAD")
+        expect(files).to_have_count(3)
 
 
 class PhoneReviewTests(ReviewCase):

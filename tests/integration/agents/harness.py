@@ -72,6 +72,17 @@ class PlayedSession:
             assert not found["wait"]["timedOut"], f"{text}: {found}\n{self.screen()}"
         return found
 
+    def end_recorded_turn(self, count: int) -> int:
+        """Let the agent end a turn, and return its time once that many turns are recorded."""
+        self.prompt("SAY: done", wait="stop")
+
+        def list_turns() -> list[int]:
+            found = self.call("GET", f"{self.path}/changes/base")["turns"]
+            return [each["at"] for each in found]
+
+        self.until("the turn is recorded", lambda: len(list_turns()) == count)
+        return list_turns()[0]
+
     def refused(self, text: str) -> str:
         """Why a prompt that the service does not type is refused."""
         answer = self._daemon.request("POST", f"{self.path}/input", {"input": f"{text}\r"})

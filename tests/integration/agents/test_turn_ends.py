@@ -10,7 +10,6 @@ from twisted.trial.unittest import SynchronousTestCase
 from tests.agents.mock_tui.scenario import MockScenario
 from tests.integration.agents.harness import PlayedSession, played_daemon
 from tests.unit.git.random_repositories import run_git
-from tests.waiting import wait_until
 
 
 def make_repository(folder: Path) -> Path:
@@ -23,18 +22,6 @@ def make_repository(folder: Path) -> Path:
     run_git(folder, "add", "-f", file.name)
     run_git(folder, "commit", "-q", "-m", "first")
     return file
-
-
-def end_turn(session: PlayedSession, count: int) -> int:
-    """Let the agent end a turn, and return its time once that many turns are recorded."""
-    session.prompt("SAY: done", wait="stop")
-
-    def list_turns() -> list[int]:
-        found = session.call("GET", f"{session.path}/changes/base")["turns"]
-        return [each["at"] for each in found]
-
-    wait_until("the turn is recorded", lambda: len(list_turns()) == count)
-    return list_turns()[0]
 
 
 class TurnEndTests(SynchronousTestCase):
@@ -58,10 +45,10 @@ class TurnEndTests(SynchronousTestCase):
     def test_changes_since_the_end_of_a_turn(self) -> None:
         file = self.file
         file.write_text("one\ntwo\n")
-        first = end_turn(self.session, 1)
+        first = self.session.end_recorded_turn(1)
         self.assertEqual({}, self.list_files(first))
         file.write_text("one\ntwo\nthree\n")
-        second = end_turn(self.session, 2)
+        second = self.session.end_recorded_turn(2)
         file.write_text("two\nthree\n")
         self.assertEqual({"engine.py": (1, 1)}, self.list_files(first))
         self.assertEqual({"engine.py": (0, 1)}, self.list_files(second))

@@ -1,5 +1,5 @@
 /** The changes of the session in front, the comments on them, and what is shown. */
-import { signal } from "@preact/signals";
+import { batch, signal } from "@preact/signals";
 import { api } from "../../api/client.ts";
 import { ApiError, getErrorText } from "../../api/errors.ts";
 import type { ChangedFileItem, ChangesResponse, CommentResponse, FileDiffResponse } from "../../api/types.ts";
@@ -90,17 +90,25 @@ const namedBase = (): { base?: string } => {
 
 let reads = 0;
 
-export async function readChanges(id: string): Promise<void> {
+export const readChanges = (id: string): Promise<void> => readAgainst(id, rival.peek());
+
+/** @param base that is no commit, as in `rival`; it is the base once the changes against it are known. */
+export async function readAgainst(id: string, base: string | undefined): Promise<void> {
   const mine = ++reads;
+  const query = base === undefined ? {} : { base };
   try {
     const [found, said] = await Promise.all([
-      api.get("/api/sessions/{id}/changes", { path: { id }, query: namedBase() }),
+      api.get("/api/sessions/{id}/changes", { path: { id }, query }),
       api.get("/api/sessions/{id}/comments", { path: { id } }),
     ]);
     if (mine !== reads) return;
-    changes.value = found;
-    comments.value = said.comments;
-    problem.value = "";
+    // A file of the list before may not differ from the new base.
+    batch(() => {
+      rival.value = base;
+      changes.value = found;
+      comments.value = said.comments;
+      problem.value = "";
+    });
   } catch (error) {
     if (mine === reads && !(error instanceof ApiError && error.status === 401)) {
       problem.value = getErrorText(error);

@@ -4,7 +4,7 @@ import { api } from "../../../api/client.ts";
 import type { BaseChoiceResponse, RepositoryChangesResponse } from "../../../api/types.ts";
 import { showError } from "../../../store/toasts.ts";
 import { Select } from "../../../ui/Select.tsx";
-import { readChanges, rival } from "../state.ts";
+import { readAgainst, rival } from "../state.ts";
 
 const AUTOMATIC = "";
 /** Beginnings of choices that are no commits: the working tree of a session, and the end of a turn. */
@@ -77,15 +77,13 @@ export function BaseSelect({ session, changes }: Props) {
   }, [session, repo, head.branch, head.commit, reads]);
   const choose = async (name: string) => {
     if (name.startsWith(SESSION) || name.startsWith(TURN)) {
-      rival.value = name;
-      return readChanges(session);
+      return readAgainst(session, name);
     }
-    rival.value = undefined;
     const base = name === AUTOMATIC ? null : name;
     try {
       await api.put("/api/sessions/{id}/changes/base", { path: { id: session }, body: { repo, base } });
       setFound((before) => before && { ...before, chosen: base });
-      await readChanges(session);
+      await readAgainst(session, undefined);
     } catch (error) {
       showError("Couldn't compare with it", error);
     }
