@@ -152,3 +152,14 @@ class TerminalSearchTests(BrowserCase):
         matches.last.click()
         page.keyboard.press("Escape")
         page.get_by_test_id("history").wait_for(state="detached")
+
+    def test_history_of_a_few_lines_shows_them(self) -> None:
+        """The rows below them, which are as many as the terminal has, are not shown."""
+        daemon = self.daemon()
+        self.session(daemon)
+        page = self.terminal(daemon.url).run("echo early-$((1 + 0))").wait("early-1").page
+        page.keyboard.press("Control+Shift+F")
+        page.get_by_test_id("search-history").click()
+        grid = page.locator("[data-testid=history-grid][data-painted]")
+        grid.wait_for()
+        wait_until_on_page(page, "its rows", lambda: "early-1" in grid.evaluate(READ)["screen"])

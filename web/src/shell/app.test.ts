@@ -214,6 +214,7 @@ describe("history", () => {
   test("bare line feeds return the caret, others are left", () => {
     expect(asLines("a\nb\r\nc")).toBe("a\r\nb\r\nc");
     expect(withoutBlankEnd("a\n\nb\n\x1b[0m \n\n")).toBe("a\n\nb");
+    expect(withoutBlankEnd("$ \r\n\r\n\r\x1b[2A\x1b[2C")).toBe("$ \r");
     expect([withoutBlankEnd("a"), withoutBlankEnd(""), withoutBlankEnd("\n\n")]).toEqual(["a", "", ""]);
     expect([countLines(""), countLines("a\nb"), countLines("a\nb\n")]).toEqual([1, 2, 3]);
   });

@@ -13,7 +13,7 @@ import { getReportedWidths } from "../terminal/text/widths.ts";
 import { historyOpen } from "../../ui/pages/openpanels.ts";
 import { answerReads } from "../terminal/readhook.ts";
 import { TouchScroll } from "../touch/scroll.ts";
-import { asLines } from "./capture.ts";
+import { asLines, withoutBlankEnd } from "./capture.ts";
 import { countLines, mostRows, partsOf, findCell, rowFor } from "./rows.ts";
 import { useCapture, QUERY_MOST, useMatches } from "./requests.ts";
 
@@ -46,7 +46,7 @@ function openCapture(sessionId: string, host: HTMLElement, capture: Capture, pai
   terminal.resize(capture.captureCols, rows);
   terminal.open(host);
   fitWidth(host, terminal);
-  terminal.write(asLines(capture.terminalBuffer), () => {
+  terminal.write(asLines(withoutBlankEnd(capture.terminalBuffer)), () => {
     host.dataset["painted"] = "true";
     painted();
   });
@@ -138,7 +138,7 @@ export function HistoryView({ sessionId, query: first }: HistoryProps) {
     shown.scrollToLine(rowFor(first.row, shown.rows));
     shown.select(first.column, first.row, cells);
   };
-  const lines = capture ? plural(countLines(capture.terminalBuffer), "line") : "";
+  const lines = capture ? plural(countLines(withoutBlankEnd(capture.terminalBuffer)), "line") : "";
   const more = capture?.truncated ? "; older lines were removed" : "";
   const close = () => (historyOpen.value = undefined);
   const toConversation = async () => {

@@ -5,7 +5,8 @@ export function asLines(capture: string): string {
   return capture.replace(/\r?\n/g, "\r\n");
 }
 
-const BLANK = /^(?:\s|\x1b\[[\d;]*m)*$/;
+/** The way back to the caret, up and to the right, stands at the end of a whole history. */
+const BLANK = /^(?:\s|\x1b\[[\d;]*[ACm])*$/;
 
 /** A screen is captured with the empty rows below its text, which would be all that is seen. */
 export function withoutBlankEnd(capture: string): string {
