@@ -65,6 +65,16 @@ class NoticeTests(BrowserCase):
         self.keep_picture(page, "rules")
         self.assertEqual([], faults_in_both(page))
 
+    def test_row_of_a_muted_session_keeps_its_columns_in_the_fleet(self) -> None:
+        daemon = self.daemon()
+        muted, _ = (self.session(daemon, name) for name in ("api", "web"))
+        daemon.request("POST", f"/api/sessions/{muted}/snooze", {"until": "asks"}).data()
+        page = self.open(daemon, "/?page=fleet", viewport={"width": 1440, "height": 900})
+        expect(page.get_by_test_id("fleet-row").get_by_test_id("snooze-mark")).to_be_visible()
+        boxes = [each.bounding_box() for each in page.locator(".fleet-row .badge").all()]
+        places = {(box["x"], box["width"]) for box in boxes if box is not None}
+        self.assertEqual(1, len(places))
+
     def test_rules_are_set_on_a_phone(self) -> None:
         daemon = self.daemon()
         page = self.open(daemon, "/?page=settings", **PHONE)

@@ -130,8 +130,10 @@ export function Row({ entry, now, asked, shown, reachable }: Props) {
           data-testid="fleet-visit"
         >
           <StatusDot session={session} />
-          <span class="fleet-name">{session.name}</span>
-          <NoticeMarks session={session} />
+          <span class="fleet-title">
+            <span class="fleet-name">{session.name}</span>
+            <NoticeMarks session={session} />
+          </span>
           <span class="badge" title={agent}>
             {cliOf(session.mode)?.shortBadge ?? session.mode}
           </span>
@@ -148,7 +150,7 @@ export function Row({ entry, now, asked, shown, reachable }: Props) {
           <PullChip session={session} />
           {cost && <span title="Cost so far">{cost}</span>}
         </span>
-        <span class="fleet-age">{describeAge(entry, now)}</span>
+        <span class="fleet-age">{describeAge(entry, now, asked?.item.createdAt)}</span>
       </div>
       {asked && <Question {...asked} />}
       {asked && (

@@ -56,6 +56,10 @@ describe("a row says what runs", () => {
   ])("%#: %s", (entry, what, age) => {
     expect([describeWork(entry, NOW), describeAge(entry, NOW)]).toEqual([what, age]);
   });
+
+  test("a question is as old as it is in the inbox, whatever was drawn since", () => {
+    expect(describeAge(agent({}), NOW, NOW - 480_000)).toBe("8 min");
+  });
 });
 
 describe("the arrangement", () => {

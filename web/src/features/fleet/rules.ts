@@ -2,6 +2,7 @@
 import type { Session } from "../../api/types.ts";
 import { formatAgo } from "../../lib/ago.ts";
 import type { StatusDescription } from "../agents/statusdescription.ts";
+import { formatAge } from "../approvals/cardtexts.ts";
 import { type DisplayState, getWorkStart } from "../sessions/status.ts";
 import { formatSpan } from "../sidebar/groups.ts";
 
@@ -142,8 +143,9 @@ export function describeWork({ session, status }: Entry, now: number): string {
   return reason ?? word;
 }
 
-/** How long a turn has gone on; of others, how long ago anything happened. */
-export function describeAge({ session, status }: Entry, now: number): string {
+/** How long a question waits, or a turn has gone on; of others, how long ago anything happened. */
+export function describeAge({ session, status }: Entry, now: number, askedAt?: number): string {
+  if (askedAt !== undefined) return formatAge(askedAt, now);
   const since = getWorkStart(session);
   if (status.state === "busy" && since !== undefined) return formatSpan(since, now);
   return formatAgo(session.lastActivityAt, now).replace(/^just | ago$/, "");
