@@ -10,7 +10,14 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser import git_repositories
-from tests.browser.harness import PHONE, BrowserCase, PageTerminal, expect_focus, wait_until_on_page
+from tests.browser.harness import (
+    PHONE,
+    BrowserCase,
+    PageTerminal,
+    expect_focus,
+    is_uncovered,
+    wait_until_on_page,
+)
 from tests.browser.picture_files import make_picture
 from tests.integration.harness import DaemonHarness
 
@@ -130,6 +137,13 @@ class PanelTests(BrowserCase):
         page.keyboard.press("Escape")
         terminal.ready().run("echo =$COLUMNS=").wait(f"={before}=")
         self.assertEqual(before, terminal.attribute("cols"))
+
+    def test_every_page_of_the_panel_is_named_in_full(self) -> None:
+        page = self.open("&page=cron", viewport={"width": 1440, "height": 900}).page
+        choices = page.locator(".panel-choice")
+        expect(choices).to_have_count(6)
+        for choice in choices.all():
+            self.assertTrue(is_uncovered(choice), choice.inner_text())
 
     def test_panel_renders_a_markdown_document(self) -> None:
         terminal = self.open("&page=files", viewport={"width": 1440, "height": 900})

@@ -74,11 +74,13 @@ export function Panel({ page }: { page: Page }) {
         <h2 ref={heading} tabIndex={-1}>
           {page.title}
         </h2>
-        {availablePages()
-          .filter((each) => each.beside)
-          .map((each) => (
-            <Choice key={each.id} page={each} shown={each === page} />
-          ))}
+        <div class="panel-choices">
+          {availablePages()
+            .filter((each) => each.beside)
+            .map((each) => (
+              <Choice key={each.id} page={each} shown={each === page} />
+            ))}
+        </div>
         <IconButton icon="close" label="Close panel" onClick={leave} testid="panel-close" />
       </header>
       <div class="panel-body">
