@@ -14,9 +14,9 @@ const textOf = (page: Rollup.OutputBundle[string] | undefined): string =>
 
 /** What is of use without a network, though the page loads it when it is first opened. */
 const LATER =
-  /\/src\/(?:shell\/Panel|ui\/AskDialog|features\/(?:palette\/Palette|touch\/scroll))\.tsx?$|\/@xterm\/addon-search\//;
+  /\/src\/(?:shell\/(?:Panel|Drawer)|ui\/AskDialog|features\/(?:palette\/Palette|touch\/scroll))\.tsx?$|\/@xterm\/addon-search\//;
 
-/** What the page needs to run: the files that it names, the command palette, the panel, and what these import. */
+/** What the page needs to run: the files that it names, the command palette, the panel, the drawer, and what these import. */
 export function shellOf(bundle: Rollup.OutputBundle): string[] {
   const found = new Set<string>();
   const add = (name: string): void => {

@@ -83,10 +83,15 @@ const Drawer = lazySlot(async () => (await import("./Drawer.tsx")).Drawer, {
   },
 });
 
-/** Its code comes early where nothing else lists the sessions. */
+/** Where nothing else lists the sessions its code comes with the first touch, before it is asked for. */
 export function DrawerHost() {
   const alone = hasReceivedInit.value && !wide.value && !sidebarShown.value;
-  useEffect(() => (alone ? void Drawer.preload() : undefined), [alone]);
+  useEffect(() => {
+    if (!alone) return;
+    const preload = () => void Drawer.preload();
+    addEventListener("pointerdown", preload, { once: true });
+    return () => removeEventListener("pointerdown", preload);
+  }, [alone]);
   return drawerOpen.value ? <Drawer /> : null;
 }
 

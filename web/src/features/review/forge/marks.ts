@@ -3,7 +3,6 @@ import { signal } from "@preact/signals";
 import { onServerEvent } from "../../../api/stream/events.ts";
 import type { PullRequestMarkPayload } from "../../../api/types.ts";
 import { plural } from "../../../lib/format.ts";
-import { readPullRequest } from "./calls.ts";
 
 export const marks = signal<ReadonlyMap<string, readonly PullRequestMarkPayload[]>>(new Map());
 
@@ -33,9 +32,12 @@ export async function refreshMarks(): Promise<void> {
   const open = [...marks.peek()].flatMap(([id, found]) =>
     found.filter(isOpen).map(({ repo }) => ({ id, repo })),
   );
+  if (open.length === 0) return;
+  // The review page has this code; most pages never need it.
+  const calls = await import("./calls.ts").catch(() => undefined);
   for (const { id, repo } of open.slice(-MOST)) {
     // The mark stays as it was where the forge cannot be asked.
-    await readPullRequest(id, repo).catch(() => undefined);
+    await calls?.readPullRequest(id, repo).catch(() => undefined);
   }
 }
 
