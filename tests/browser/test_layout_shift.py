@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from playwright.sync_api import Route
 
-from tests.browser.harness import PHONE, BrowserCase
+from tests.browser.harness import PHONE, BrowserCase, wait_until_on_page
 from tests.run_figures import report_figure
 
 PAGES = ("", "fleet", "approvals", "cases", "files", "git", "cron", "webtabs", "clis",
@@ -61,3 +62,28 @@ class LayoutShiftTests(BrowserCase):
                 page.close()
         report_figure(f"layout shift: {most:.3f} at most, of {2 * len(PAGES)} pages")
         self.assertEqual([], faults)
+
+    def test_fleet_does_not_move_when_news_arrive_late(self) -> None:
+        """On a first visit, at which the browser knows no sidebar either."""
+        daemon = self.daemon()
+        ids = [self.session(daemon, f"task {number}") for number in range(SESSIONS)]
+        counts = {"turns": 1, "files": 2, "commits": 0, "answered": 0, "cost": 0.1}
+        news = [
+            {"id": each, "name": each, "since": 1, "isBusy": False, **counts} for each in ids[:3]
+        ]
+        payload = {"success": True, "data": {"sessions": news, "total": len(news)}}
+        context = self.context(viewport={"width": 1440, "height": 900})
+        context.add_init_script(WATCH)
+        page = context.new_page()
+        held: list[Route] = []
+        page.route("**/api/away", lambda route: held.append(route))
+        page.goto(f"{daemon.url}/?page=fleet")
+        page.get_by_test_id("fleet-row").nth(SESSIONS - 1).wait_for(state="attached")
+        wait_until_on_page(page, "a question for the news", lambda: held)
+        page.evaluate(QUIET)
+        held[0].fulfill(json=payload)
+        page.get_by_test_id("away-session").nth(2).wait_for()
+        page.get_by_test_id("fleet-row").first.wait_for()
+        page.evaluate(QUIET)
+        shifts = page.evaluate("shifts")
+        self.assertLess(sum(each["value"] for each in shifts), MOST, shifts)

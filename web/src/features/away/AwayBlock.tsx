@@ -56,6 +56,8 @@ function Line({ each, now }: { each: AwaySessionResponse; now: number }) {
 /** A turn that ends is counted; the block is read again, but not for each of many. */
 const PAUSE_MS = 2_000;
 
+const NOTHING: AwayResponse = { total: 0, sessions: [] };
+
 export function AwayBlock() {
   const [away, setAway] = useState<AwayResponse>();
   const [all, setAll] = useState(false);
@@ -64,6 +66,7 @@ export function AwayBlock() {
     try {
       setAway(await api.get("/api/away"));
     } catch (error) {
+      setAway((known) => known ?? NOTHING);
       showError("Couldn't load what happened while you were away", error);
     }
   };
@@ -81,7 +84,8 @@ export function AwayBlock() {
       ends.forEach((end) => end());
     };
   }, []);
-  if (!away || away.sessions.length === 0) return null;
+  if (!away) return <div class="away-waiting" hidden />;
+  if (away.sessions.length === 0) return null;
   const seen = async () => {
     try {
       await api.post("/api/away/seen");
