@@ -20,9 +20,9 @@ MAX_COMMITS = 50
 DIFF_LIMIT = 400 * 1024
 """Maximum bytes of a diff; a longer one is truncated (protocol-git-diff)."""
 ERROR_LIMIT = 300
+"""Maximum characters of an error text (protocol-git-status)."""
 _BINARY_PROBE = 8000
 """Number of leading bytes that git searches for a NUL to recognise a binary file."""
-"""Maximum characters of an error text (protocol-git-status)."""
 
 
 class ChangeKind(StrEnum):
