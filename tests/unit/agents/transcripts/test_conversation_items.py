@@ -349,6 +349,27 @@ class OpencodeChangeTests(SynchronousTestCase):
         self.assertIn("grown", [each.text for each in page.items])
         self.assertIsNotNone(reader.take_change())
 
+    def test_more_changes_than_a_page_holds_are_on_further_pages(self) -> None:
+        """Also those of one moment, and those that were told before."""
+        path = recorded_database(Path(self.mktemp()) / "o.db")
+        other = recorded_database(
+            Path(self.mktemp()) / "same.db", "UPDATE part SET time_updated = 1900000000000"
+        )
+        for database in (path, other):
+            reader = reader_of(database / MAIN, "opencode")
+            known = {each.id: each for each in read_all(reader)}
+            for limit in (1, 3, 500):
+                found: dict[str, ConversationItem] = {}
+                cursor, has_more, pages_read = f"{MAIN}.0.0", True, 0
+                while has_more and pages_read < len(known):
+                    page = reader.read_page(PageRequest(after=cursor, limit=limit))
+                    self.assertFalse(page.is_reset)
+                    found |= {each.id: each for each in page.items}
+                    cursor, has_more = page.cursor, page.has_more
+                    pages_read += 1
+                self.assertEqual((known, False), (found, has_more), limit)
+                self.assertEqual(reader.read_page(PageRequest()).cursor, cursor)
+
     def test_removed_messages_begin_anew(self) -> None:
         path = recorded_database(Path(self.mktemp()) / "o.db")
         reader = reader_of(path / MAIN, "opencode")

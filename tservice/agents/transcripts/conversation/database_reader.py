@@ -47,10 +47,13 @@ _BEFORE = """
     ORDER BY time_created DESC, id DESC LIMIT ? OFFSET ?
 """
 _CHANGED = """
-    SELECT id, time_created, data FROM message WHERE id IN (
-        SELECT id FROM message WHERE session_id = ?1 AND time_updated > ?2
-        UNION SELECT message_id FROM part WHERE session_id = ?1 AND time_updated > ?2)
-    ORDER BY time_created, id LIMIT ?3
+    SELECT * FROM (
+        SELECT id, time_created, data, max(time_updated, coalesce(
+            (SELECT max(time_updated) FROM part WHERE message_id = message.id), 0)) AS changed
+        FROM message WHERE id IN (
+            SELECT id FROM message WHERE session_id = ?1 AND time_updated >= ?2
+            UNION SELECT message_id FROM part WHERE session_id = ?1 AND time_updated >= ?2))
+    WHERE (changed, id) > (?2, ?3) ORDER BY changed, id LIMIT ?4
 """
 _ONE = "SELECT id, time_created, data FROM message WHERE session_id = ? AND id = ?"
 _PARTS = """
@@ -86,6 +89,17 @@ class _DatabaseState:
 
     changed: int
     messages: int
+
+
+@frozen
+class _ChangePosition:
+    """Position among the changed messages, which are in the order of their changes.
+
+    @ivar message: last message of this time that was returned; C{""} before the first one.
+    """
+
+    at: int
+    message: str = ""
 
 
 class DatabaseConversationReader:
@@ -137,9 +151,9 @@ class DatabaseConversationReader:
             state = self._read_state(rows)
             if state == self._told:
                 return None
-            since = 0 if self._told is None else self._told.changed - 1
+            since = 0 if self._told is None else self._told.changed
             self._told = state
-            found = rows.run_query(_CHANGED, self._conversation, since, CHANGED)
+            found = rows.run_query(_CHANGED, self._conversation, since, "", CHANGED)
         changed = tuple(f"{row['id']}.0" for row in found)
         return ConversationChange(cursor=self._make_cursor(state), changed=changed)
 
@@ -153,25 +167,32 @@ class DatabaseConversationReader:
     def _make_cursor(self, state: _DatabaseState) -> str:
         return f"{self._conversation}.{state.changed:x}.{state.messages:x}"
 
-    def _parse_cursor(self, cursor: str, now: _DatabaseState) -> int | None:
-        """Return the time of a cursor; C{None} if messages were removed since then."""
-        conversation, _, rest = cursor.partition(".")
-        changed, _, number = rest.partition(".")
+    def _parse_cursor(self, cursor: str, now: _DatabaseState) -> _ChangePosition | None:
+        """Return the position of a cursor; C{None} if messages were removed since then."""
+        conversation, changed, number, message = f"{cursor}....".split(".")[:4]
         try:
             at, messages = int(changed, 16), int(number, 16)
         except ValueError:
             return None
         same = conversation == self._conversation and messages <= now.messages
-        return at if same and at <= now.changed else None
+        return _ChangePosition(at, message) if same and at <= now.changed else None
 
     def _make_changed_page(
-        self, rows: DatabaseReader, after: int, state: _DatabaseState, limit: int
+        self, rows: DatabaseReader, after: _ChangePosition, state: _DatabaseState, limit: int
     ) -> ConversationPage:
-        if after == state.changed:
-            return ConversationPage(items=(), cursor=self._make_cursor(state))
-        found = rows.run_query(_CHANGED, self._conversation, after - LATE_MS, limit)
+        cursor = self._make_cursor(state)
+        if after == _ChangePosition(state.changed):
+            return ConversationPage(items=(), cursor=cursor)
+        # Within the pages of one request the position is exact.
+        since = after.at if after.message else after.at - LATE_MS
+        found = rows.run_query(_CHANGED, self._conversation, since, after.message, limit + 1)
+        has_more, found = len(found) > limit, found[:limit]
+        if has_more:
+            last = get_token_count(found[-1]["changed"])
+            cursor = f"{self._make_cursor(evolve(state, changed=last))}.{found[-1]['id']}"
+        found.sort(key=lambda each: (each["time_created"], each["id"]))
         items = [_shorten(each) for each in _iterate_items(rows, found)]
-        return ConversationPage(items=tuple(items), cursor=self._make_cursor(state))
+        return ConversationPage(items=tuple(items), cursor=cursor, has_more=has_more)
 
     def _read_before(
         self, rows: DatabaseReader, before: int | None, limit: int
