@@ -6,7 +6,7 @@ import contextlib
 import http.client
 import json
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -26,13 +26,13 @@ class StreamedEvent:
 class EventLog:
     """Reads C{/api/events} until it is closed or the daemon ends; a context manager."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, headers: Mapping[str, str] | None = None) -> None:
         """@raise OSError: nobody listens at C{url}."""
         where = urlsplit(url)
         self._connection = http.client.HTTPConnection(
             str(where.hostname), where.port, timeout=PATIENCE
         )
-        self._connection.request("GET", "/api/events")
+        self._connection.request("GET", "/api/events", headers=dict(headers or {}))
         self._answer = self._connection.getresponse()
         self._changed = threading.Condition()
         self._heard: list[StreamedEvent] = []

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 from unittest import SkipTest
 
+from tests.integration.events import EventLog
 from tests.integration.harness import PATIENCE, DaemonHarness
 from tests.runtime_harness import HERE, places_of
 from tests.unit.http.gate_harness import basic_headers
@@ -187,6 +188,10 @@ class MultiuserDaemon:
     def good(self, name: str, method: str, path: str, body: Any = None) -> Any:
         """The payload of a success."""
         return self.ask(name, method, path, body).data()
+
+    def events(self, name: str) -> EventLog:
+        """The events that C{name} is sent."""
+        return EventLog(self.daemon.url, basic_headers(name, PASSWORD))
 
     def account(self, name: str, os_user: str, **more: Any) -> Any:
         """An account that may start shells."""
