@@ -37,9 +37,7 @@ class TranscriptHomes:
         moved.
         """
         place = self.places.find_earlier_location(session.location_id)
-        files = self._get_default_locations(place).with_environment(
-            session.mode, session.env_overrides
-        )
+        files = self._find_session_locations(place, session)
         return evolve(files, inside=self.inside(session.owner, session.location_id))
 
     def is_home_shared(self, session: Session) -> bool:
@@ -54,8 +52,8 @@ class TranscriptHomes:
         """Return the agents' default locations of transcripts in C{place}, and those of its
         C{sessions}.
         """
-        base = self._get_default_locations(place)
-        return [base, *(base.with_environment(each.mode, each.env_overrides) for each in sessions)]
+        moved = (self._find_session_locations(place, each) for each in sessions)
+        return [self._get_default_locations(place), *moved]
 
     def bind_to_location_rights(self, session: Session, work: Callable[[], _T]) -> Callable[[], _T]:
         """Return a function that runs C{work} with the file rights of a session's location.
@@ -66,6 +64,13 @@ class TranscriptHomes:
         place = self.places.find_earlier_location(session.location_id)
         kept = reuse_readers(work)
         return lambda: place.run_file_work(kept)
+
+    def _find_session_locations(self, place: Location, session: Session) -> TranscriptLocations:
+        files = self._get_default_locations(place)
+        if place.unreadable_reason is not None:
+            # The variable names a folder there; on this machine it may be another account's.
+            return files
+        return files.with_environment(session.mode, session.env_overrides)
 
     def _get_default_locations(self, place: Location) -> TranscriptLocations:
         # The service's environment applies to its own place only.
