@@ -1,11 +1,15 @@
-"""A case in a container whose account is removed: the next one of that name does not get it."""
+"""Cases in containers and accounts: what an account gets of a container, and its next namesake."""
 
 from __future__ import annotations
 
+import json
+import uuid
 from pathlib import Path
 from typing import Any, ClassVar
 
-from tests.integration.containers.case_harness import CaseTestCase
+from tests.integration.agents.scripted_pi import CONVERSATION, write_scripted_pi
+from tests.integration.containers.case_harness import USER, CaseTestCase
+from tests.integration.containers.test_case_harness import own_by
 from tests.unit.http.gate_harness import basic_headers
 from tests.waiting import wait_until
 
@@ -58,3 +62,44 @@ class NamesakeTests(CaseTestCase):
         (found,) = self.ask("GET", "/api/cases")
         self.assertEqual((case, "local"), (found["name"], found["location"]))
         self.assertNotIn("container", found)
+
+    def test_conversation_in_a_container_is_not_read(self) -> None:
+        """A link inside could lead anywhere, and so could the variable that moves the agent's
+        folder: on the machine it names another one.
+        """
+        self.as_admin("POST", "/api/admin/users", {"username": "cy", "password": WORD})
+        name = f"c{uuid.uuid4().hex[:8]}"
+        home = self.daemon.data / f"containers/service-case-{name}/home"
+        write_scripted_pi(home / ".local/bin/pi", "/workspace")
+        own_by(USER, home)
+        folder = self.daemon.folder / self.case(name=name)
+        beside = self.write_beside(str(folder))
+        inside = home / ".pi/agent/sessions/--workspace--"
+        for moved in ({}, {"PI_CODING_AGENT_DIR": str(beside)}):
+            body = {"mode": "pi", "caseName": name, "start": True, "envOverrides": moved}
+            path = f"/api/sessions/{self.ask('POST', '/api/sessions', body)['session']['id']}"
+            wait_until("its transcript", lambda: list(inside.glob("*")))
+            page = self.ask("GET", f"{path}/conversation")
+            self.assertEqual(([], None, False), (page["items"], page["source"], page["live"]))
+            closed = self.daemon.request(
+                "GET", f"{path}/conversation", None, basic_headers("cy", WORD)
+            )
+            self.assertEqual(404, closed.status)
+            self.ask("DELETE", path)
+
+    def write_beside(self, folder: str) -> Path:
+        """A conversation of the service's user, in the folder as the machine calls it."""
+        beside = self.daemon.folder / "beside"
+        kept = beside / "sessions" / f"--{folder.strip('/').replace('/', '-')}--"
+        kept.mkdir(parents=True)
+        said = {"role": "user", "content": [{"type": "text", "text": "of the service's user"}]}
+        lines = (
+            {"type": "session", "version": 3, "id": CONVERSATION, "cwd": folder},
+            {"type": "message", "message": said},
+        )
+        moment = {"timestamp": "2038-01-01T00:00:00Z"}
+        text = "".join(json.dumps({**each, **moment}) + "\n" for each in lines)
+        (kept / f"2038_{CONVERSATION}.jsonl").write_text(text)
+        for each in (beside, *beside.rglob("*")):
+            each.chmod(0o755)
+        return beside
