@@ -11,7 +11,8 @@ Lines = Iterator[dict[str, Any]]
 WORDS = ("look", "paint", "كلام", "漢字", "👩‍👩‍👧", "`code`", "**bold**", "<b>", "\u2028")
 
 
-def _words(chance: random.Random, many: int = 12) -> str:
+def make_words(chance: random.Random, many: int = 12) -> str:
+    """So many words at most, in the signs of all the world."""
     # Nothing but white space is no message.
     return " ".join(["look", *(chance.choice(WORDS) for _ in range(chance.randrange(many)))])
 
@@ -31,7 +32,7 @@ def _claude(chance: random.Random, turns: int) -> Lines:
             yield {"type": "assistant", "message": {**message, "usage": usage}, **more}
 
     for turn in range(turns):
-        text = f"{turn}: {_words(chance)}"
+        text = f"{turn}: {make_words(chance)}"
         if chance.random() < 0.2:
             yield {"type": "queue-operation", "operation": "enqueue", "content": text}
             yield from said({"type": "text", "text": "still at it"})
@@ -43,7 +44,7 @@ def _claude(chance: random.Random, turns: int) -> Lines:
         for _ in range(chance.randrange(4)):
             name = f"toolu_{next(serial)}"
             call = {"type": "tool_use", "id": name, "name": "Bash", "input": {"command": "true"}}
-            thought = {"type": "thinking", "thinking": _words(chance)}
+            thought = {"type": "thinking", "thinking": make_words(chance)}
             yield from said(*([thought] if chance.random() < 0.3 else []), call)
             if chance.random() < 0.1:
                 stopped = [{"type": "text", "text": "[Request interrupted by user for tool use]"}]
@@ -51,17 +52,34 @@ def _claude(chance: random.Random, turns: int) -> Lines:
                 break
             failed = chance.random() < 0.3
             block = {"type": "tool_result", "tool_use_id": name, "is_error": failed}
-            block["content"] = "Exit code 2\nbad" if failed else _words(chance)
+            block["content"] = "Exit code 2\nbad" if failed else make_words(chance)
             yield {"type": "user", "message": {"role": "user", "content": [block]}}
+        if chance.random() < 0.1:
+            yield from _iterate_side(said, f"toolu_{next(serial)}", chance)
         if chance.random() < 0.1:
             text = "API Error: 529"
             more = {"isApiErrorMessage": True}
             yield from said({"type": "text", "text": text}, **more)
         else:
-            yield from said({"type": "text", "text": _words(chance, 60)})
+            yield from said({"type": "text", "text": make_words(chance, 60)})
         if chance.random() < 0.05:
             summary = {"role": "user", "content": f"Summary {turn}"}
             yield {"type": "user", "isCompactSummary": True, "message": summary}
+
+
+def _iterate_side(said: Callable[..., Lines], name: str, chance: random.Random) -> Lines:
+    """A sub-agent of an older version, whose lines stand among those of the conversation."""
+    call = {"type": "tool_use", "id": name, "name": "Task", "input": {"description": "look"}}
+    yield from said(call)
+    asked = {"role": "user", "content": f"below: {make_words(chance)}"}
+    yield {"type": "user", "isSidechain": True, "message": asked}
+    below = {"type": "tool_use", "id": f"{name}_b", "name": "Bash", "input": {"command": "ls"}}
+    yield from said(below, isSidechain=True)
+    listed = {"type": "tool_result", "tool_use_id": f"{name}_b", "content": "a.txt"}
+    yield {"type": "user", "isSidechain": True, "message": {"role": "user", "content": [listed]}}
+    yield from said({"type": "text", "text": make_words(chance)}, isSidechain=True)
+    result = {"type": "tool_result", "tool_use_id": name, "content": "seen"}
+    yield {"type": "user", "message": {"role": "user", "content": [result]}}
 
 
 def _codex(chance: random.Random, turns: int) -> Lines:
@@ -72,7 +90,7 @@ def _codex(chance: random.Random, turns: int) -> Lines:
             told = {"type": kind, "content": [{"type": block, "text": text}]}
             return {"type": "event_msg", "payload": {"type": "item_completed", "item": told}}
 
-        yield item("UserMessage", "text", f"{turn}: {_words(chance)}")
+        yield item("UserMessage", "text", f"{turn}: {make_words(chance)}")
         for number in range(chance.randrange(4)):
             name = f"call_{turn}_{number}"
             call = {"type": "function_call", "name": "exec_command", "call_id": name}
@@ -84,7 +102,7 @@ def _codex(chance: random.Random, turns: int) -> Lines:
             error = {"type": "task_complete", "error": {"message": f"failed {turn}"}}
             yield {"type": "event_msg", "payload": error}
         else:
-            yield item("AgentMessage", "Text", _words(chance, 60))
+            yield item("AgentMessage", "Text", make_words(chance, 60))
         if chance.random() < 0.05:
             yield {"type": "compacted", "payload": {"message": f"Summary {turn}"}}
 
@@ -92,7 +110,11 @@ def _codex(chance: random.Random, turns: int) -> Lines:
 def _gemini(chance: random.Random, turns: int) -> Lines:
     yield {"sessionId": "g1", "projectHash": "0"}
     for turn in range(turns):
-        yield {"id": f"u{turn}", "type": "user", "content": [{"text": f"{turn}: {_words(chance)}"}]}
+        yield {
+            "id": f"u{turn}",
+            "type": "user",
+            "content": [{"text": f"{turn}: {make_words(chance)}"}],
+        }
         for number in range(chance.randrange(3)):
             tokens = {"input": 100, "output": 7}
             line = {"id": f"t{turn}-{number}", "type": "gemini", "content": "", "tokens": tokens}
@@ -102,7 +124,7 @@ def _gemini(chance: random.Random, turns: int) -> Lines:
             yield {**line, "toolCalls": [{**call, "status": "success"}]}
         if chance.random() < 0.1:
             yield {"id": f"e{turn}", "type": "error", "content": f"failed {turn}"}
-        yield {"id": f"a{turn}", "type": "gemini", "content": _words(chance, 60)}
+        yield {"id": f"a{turn}", "type": "gemini", "content": make_words(chance, 60)}
         if chance.random() < 0.05:
             kept = {"id": f"s{turn}", "type": "user", "content": [{"text": f"Summary {turn}"}]}
             yield {"$set": {"messages": [kept]}}
@@ -115,7 +137,7 @@ def _pi(chance: random.Random, turns: int) -> Lines:
         def said(role: str, *blocks: dict[str, Any], **more: Any) -> dict[str, Any]:
             return {"type": "message", "message": {"role": role, "content": list(blocks), **more}}
 
-        yield said("user", {"type": "text", "text": f"{turn}: {_words(chance)}"})
+        yield said("user", {"type": "text", "text": f"{turn}: {make_words(chance)}"})
         for number in range(chance.randrange(4)):
             name = f"call_{turn}_{number}"
             call = {"type": "toolCall", "id": name, "name": "bash", "arguments": {"command": "x"}}
@@ -125,7 +147,7 @@ def _pi(chance: random.Random, turns: int) -> Lines:
         if chance.random() < 0.1:
             yield said("assistant", stopReason="error", errorMessage=f"failed {turn}")
         else:
-            yield said("assistant", {"type": "text", "text": _words(chance, 60)})
+            yield said("assistant", {"type": "text", "text": make_words(chance, 60)})
 
 
 GENERATORS: Mapping[str, Callable[[random.Random, int], bytes]] = {

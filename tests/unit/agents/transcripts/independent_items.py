@@ -70,11 +70,14 @@ def _gemini(lines: list[dict[str, Any]]) -> Iterator[Found]:
     seen: set[str] = set()
     said: set[tuple[str, str, int]] = set()
     for line in lines:
-        for told in line.get("$set", {}).get("messages", []):
-            text = told["content"][0].get("text", "")
-            if told["id"] not in seen and not text.startswith("<session_context>"):
-                yield "compaction", text
-                break
+        kept = [
+            (told["id"], told["content"] if isinstance(told["content"], str) else _first(told))
+            for told in line.get("$set", {}).get("messages", [])
+        ]
+        kept = [each for each in kept if not each[1].startswith("<session_context>")]
+        if kept and not seen & {name for name, _ in kept}:
+            yield "compaction", kept[0][1]
+        seen |= {name for name, _ in kept}
         if line.get("type") not in ("user", "gemini", "error"):
             continue
         seen.add(line["id"])
@@ -89,6 +92,10 @@ def _gemini(lines: list[dict[str, Any]]) -> Iterator[Found]:
             if (line["id"], "call", number) not in said:
                 said.add((line["id"], "call", number))
                 yield "call", call["name"]
+
+
+def _first(told: dict[str, Any]) -> str:
+    return str(told["content"][0].get("text", "")) if told["content"] else ""
 
 
 def _pi(lines: list[dict[str, Any]]) -> Iterator[Found]:
@@ -111,20 +118,36 @@ def _pi(lines: list[dict[str, Any]]) -> Iterator[Found]:
 
 def found_in_database(path: Path, conversation: str) -> list[Found]:
     """Everything in a conversation of opencode, in its order."""
-    rows = sqlite3.connect(path).execute(
-        "SELECT message.data, part.data FROM part JOIN message ON message.id = part.message_id"
-        " WHERE part.session_id = ? ORDER BY message.time_created, message.id, part.id",
-        [conversation],
-    )
+    rows = sqlite3.connect(path)
     found: list[Found] = []
-    for message, part in ((json.loads(each[0]), json.loads(each[1])) for each in rows):
-        if part["type"] == "text":
-            found.append(("prompt" if message["role"] == "user" else "answer", part["text"]))
-        elif part["type"] == "tool":
-            found.append(("call", part["tool"]))
-        elif part["type"] == "compaction":
-            found.append(("compaction", "The conversation is compacted."))
+    for name, told in rows.execute(
+        "SELECT id, data FROM message WHERE session_id = ? ORDER BY time_created, id",
+        [conversation],
+    ).fetchall():
+        message = json.loads(told)
+        parts = rows.execute("SELECT data FROM part WHERE message_id = ? ORDER BY id", [name])
+        for (part,) in parts.fetchall():
+            found += _opencode_part(message, json.loads(part))
+        error = message.get("error")
+        if error is not None and error["name"] != "MessageAbortedError":
+            found.append(("error", error["data"]["message"]))
+    rows.close()
     return found
+
+
+def _opencode_part(message: dict[str, Any], part: dict[str, Any]) -> list[Found]:
+    if part["type"] == "tool":
+        return [("call", part["tool"])]
+    if part["type"] == "compaction":
+        return [("compaction", "The conversation is compacted.")]
+    if part["type"] not in ("text", "reasoning") or part.get("synthetic") or not part["text"]:
+        return []
+    kind = "prompt" if message["role"] == "user" else "answer"
+    if part["type"] == "reasoning":
+        kind = "thought"
+    elif message.get("summary") is True:
+        kind = "compaction"
+    return [(kind, part["text"])]
 
 
 def answers_in(path: Path) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import sqlite3
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -11,15 +12,21 @@ from typing import Any
 import pytest
 from twisted.trial.unittest import SynchronousTestCase
 
+from tests.unit.agents.transcripts import generated_databases
 from tests.unit.agents.transcripts.conversation_reading import EVERY, FILES, read_all, reader_of
 from tests.unit.agents.transcripts.generated_conversations import GENERATORS
+from tests.unit.agents.transcripts.generated_databases import TABLES, DatabaseGenerator
 from tests.unit.agents.transcripts.independent_items import (
     Found,
     answers_in,
     found_in,
     found_in_database,
 )
-from tests.unit.agents.transcripts.transcript_lines import repeated_gemini_lines, write_lines
+from tests.unit.agents.transcripts.transcript_lines import (
+    gemini_line,
+    repeated_gemini_lines,
+    write_lines,
+)
 from tests.unit.agents.transcripts.transcript_samples import RECORDED, make_database
 from tservice.agents.transcripts.conversation import file_reader, index, pages
 from tservice.agents.transcripts.conversation.items import ConversationItem, ItemKind, ItemRole
@@ -156,34 +163,38 @@ class RecordedConversationTests(SynchronousTestCase):
         self.assertIsNone(find_branch(files, rollouts[child], "codex", parent))
 
 
+class ConversationFollower:
+    """A client that asks for changes, as the page does."""
+
+    def __init__(self) -> None:
+        self.held: dict[str, ConversationItem] = {}
+        self.cursor: str | None = None
+
+    def catch_up(self, reader: ConversationReader, limit: int = 500) -> bool:
+        """Ask for what changed; true if it began anew."""
+        read_to_end(reader)
+        while True:
+            page = reader.read_page(PageRequest(after=self.cursor, limit=limit))
+            if page.is_reset or self.cursor is None:
+                self.held = {each.id: each for each in read_all(reader)}
+                self.cursor = page.cursor
+                return page.is_reset
+            self.held |= {each.id: each for each in page.items}
+            self.cursor = page.cursor
+            if not page.has_more:
+                return False
+
+    def shown(self) -> list[Found]:
+        return as_found(sorted(self.held.values(), key=lambda each: each.order))
+
+
 class GrowingConversationTests(SynchronousTestCase):
     """A client that asks for changes has what the file has, however it is written."""
 
     def setUp(self) -> None:
         self.path = Path(self.mktemp()).absolute() / "t.jsonl"
         self.path.parent.mkdir(parents=True)
-        self.held: dict[str, ConversationItem] = {}
-        self.cursor: str | None = None
-
-    def catch_up(self, reader: ConversationReader, limit: int = 500) -> bool:
-        """Ask for what changed, as the page does; true if it began anew."""
-        read_to_end(reader)
-        began = False
-        while True:
-            page = reader.read_page(PageRequest(after=self.cursor, limit=limit))
-            if page.is_reset or self.cursor is None:
-                self.held.clear()
-                self.cursor, began = None, page.is_reset
-                self.held |= {each.id: each for each in read_all(reader)}
-                self.cursor = page.cursor
-                return began
-            self.held |= {each.id: each for each in page.items}
-            self.cursor = page.cursor
-            if not page.has_more:
-                return began
-
-    def shown(self) -> list[Found]:
-        return as_found(sorted(self.held.values(), key=lambda each: each.order))
+        self.follower = ConversationFollower()
 
     def test_generated_conversations_are_followed_in_any_pieces(self) -> None:
         """With restarts of the reader between, as of a service that was killed."""
@@ -198,7 +209,7 @@ class GrowingConversationTests(SynchronousTestCase):
             chance = random.Random(f"{turns} pieces of {mode}")
             content = generate(chance, turns)
             self.path.write_bytes(b"")
-            self.held, self.cursor = {}, None
+            self.follower = ConversationFollower()
             reader = reader_of(self.path, mode)
             at = 0
             while at < len(content):
@@ -208,10 +219,24 @@ class GrowingConversationTests(SynchronousTestCase):
                 at += size
                 if chance.random() < 0.1:
                     reader = reader_of(self.path, mode)
-                self.assertFalse(self.catch_up(reader, chance.choice((1, 7, 500))), mode)
-            self.assertEqual(found_in(self.path, mode), self.shown(), mode)
+                began = self.follower.catch_up(reader, chance.choice((1, 7, 500)))
+                self.assertFalse(began, mode)
+            self.assertEqual(found_in(self.path, mode), self.follower.shown(), mode)
             fresh = {each.id: each for each in read_all(reader_of(self.path, mode))}
-            self.assertEqual(fresh, self.held, mode)
+            self.assertEqual(fresh, self.follower.held, mode)
+            self.assert_sides_name_their_calls(list(fresh.values()))
+
+    def assert_sides_name_their_calls(self, items: list[ConversationItem]) -> None:
+        """What a sub-agent wrote stands behind its call, which is the last one of that tool."""
+        call: str | None = None
+        for item in items:
+            if item.tool is not None and item.tool.name == "Task":
+                call = item.id
+            elif item.parent_id is not None:
+                self.assertEqual(call, item.parent_id)
+        sides = [each for each in items if each.parent_id is not None]
+        calls = [each for each in items if each.tool is not None and each.tool.name == "Task"]
+        self.assertEqual(3 * len(calls), len(sides))
 
     def test_conversation_that_gemini_writes_again_is_shown_once(self) -> None:
         write_lines(self.path, *repeated_gemini_lines())
@@ -220,12 +245,30 @@ class GrowingConversationTests(SynchronousTestCase):
             ["first", "one", "second", "first", "three"], [each.text for each in items]
         )
 
+    def test_conversation_that_gemini_keeps_after_an_interrupt_is_not_compacted(self) -> None:
+        """It tells the model of the interrupt by a message of its own."""
+        first, one = gemini_line("u1", "user", "first"), gemini_line("a1", "gemini", "one")
+        told = "[The previous response was interrupted before it completed.]"
+        short = [gemini_line("c1", "user", "Summary"), gemini_line("c2", "gemini", "Got it.")]
+        write_lines(
+            self.path,
+            first,
+            one,
+            {"$set": {"messages": [first, one, gemini_line("x1", "user", told)]}},
+            gemini_line("u2", "user", "second"),
+            {"$set": {"messages": short}},
+            {"$set": {"messages": [*short, gemini_line("x2", "user", told)]}},
+        )
+        items = read_all(reader_of(self.path, "gemini"))
+        self.assertEqual(["first", "one", "second", "Summary"], [each.text for each in items])
+        self.assertEqual(found_in(self.path, "gemini"), as_found(items))
+
     def test_rewritten_truncated_and_replaced_file_begins_anew(self) -> None:
         generate = GENERATORS["primary"]
         first, second = (generate(random.Random(seed), 8) for seed in (1, 2))
         self.path.write_bytes(first)
         reader = reader_of(self.path, "primary")
-        self.catch_up(reader)
+        self.follower.catch_up(reader)
         for content, replaced in (
             (first[: first.index(b"\n", len(first) // 2) + 1], False),
             (second, False),
@@ -235,11 +278,11 @@ class GrowingConversationTests(SynchronousTestCase):
             if replaced:
                 self.path.rename(self.path.with_suffix(".old"))
             self.path.write_bytes(content)
-            self.assertTrue(self.catch_up(reader))
-            self.assertEqual(found_in(self.path, "primary"), self.shown())
+            self.assertTrue(self.follower.catch_up(reader))
+            self.assertEqual(found_in(self.path, "primary"), self.follower.shown())
             change = reader.take_change()
             assert change is not None
-            self.assertEqual(self.cursor, change.cursor)
+            self.assertEqual(self.follower.cursor, change.cursor)
 
     def test_change_names_the_changed_items_once(self) -> None:
         lines = GENERATORS["primary"](random.Random(3), 2).splitlines(keepends=True)
@@ -327,6 +370,50 @@ class GrowingConversationTests(SynchronousTestCase):
         prompt, task, side = read_all(reader_of(self.path, "primary"))
         self.assertEqual((task.id, prompt.id), (side.parent_id, side.turn))
         self.assertIsNone(task.parent_id)
+
+
+class GrowingDatabaseTests(SynchronousTestCase):
+    """The same of a database, and of the sub-agents in it."""
+
+    def test_generated_conversation_is_followed_change_by_change(self) -> None:
+        self.follow_generated(25)
+
+    @pytest.mark.extended
+    def test_thousand_turns_are_followed_change_by_change(self) -> None:
+        self.follow_generated(250)
+
+    def follow_generated(self, turns: int) -> None:
+        chance = random.Random(f"{turns} changes")
+        generator = DatabaseGenerator(chance)
+        path = Path(self.mktemp()).absolute()
+        database = sqlite3.connect(path, isolation_level=None)
+        self.addCleanup(database.close)
+        database.executescript(f"PRAGMA journal_mode = WAL; {TABLES}")
+        followers: dict[str, ConversationFollower] = {}
+        statements = list(generator.iterate_statements(turns))
+        at = 0
+        while at < len(statements):
+            end = at + chance.randrange(1, 60)
+            for statement, values in statements[at:end]:
+                database.execute(statement, values)
+            at = end
+            begun = [row[0] for row in database.execute("SELECT id FROM session")]
+            for name in chance.sample(begun, min(2, len(begun))):
+                follower = followers.setdefault(name, ConversationFollower())
+                reader = reader_of(path / name, "opencode")
+                self.assertFalse(follower.catch_up(reader, chance.choice((1, 7, 500))))
+        for name in (generated_databases.MAIN, *generator.sides):
+            follower = followers.setdefault(name, ConversationFollower())
+            follower.catch_up(reader_of(path / name, "opencode"), 7)
+            self.assertEqual(found_in_database(path, name), follower.shown(), name)
+            fresh = {each.id: each for each in read_all(reader_of(path / name, "opencode"))}
+            self.assertEqual(fresh, follower.held, name)
+        branches = [
+            each.tool.branch
+            for each in followers[generated_databases.MAIN].held.values()
+            if each.tool is not None and each.tool.branch is not None
+        ]
+        self.assertEqual(generator.sides, branches)
 
 
 class OpencodeChangeTests(SynchronousTestCase):

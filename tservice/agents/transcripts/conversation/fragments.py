@@ -27,7 +27,7 @@ class NewItem:
     @ivar replaces: true if the item replaces an earlier one with the same key.
     @ivar begins_turn: true for a prompt that the agent received.
     @ivar is_side: true if a sub-agent of the conversation wrote the item.
-    @ivar unless_known: names of messages; the item is left out if all of them are known already.
+    @ivar unless_known: names of messages; the item is left out if one of them is known already.
     """
 
     item: ConversationItem

@@ -81,7 +81,8 @@ def _make(item: ConversationItem, name: str, part: str, **more: Any) -> NewItem:
 def _iterate_replacement(messages: list[Mapping[str, Any]]) -> Iterator[Fragment]:
     """Yield the summary that replaces the conversation.
 
-    A cancelled turn also replaces the conversation, by messages that are known already.
+    A turn that is cancelled or interrupted also replaces the conversation: by the messages that are
+    known already, with one to the model that tells of it.
     """
     texts = [
         (str(each.get("id") or ""), join_text_blocks(each.get("content"))) for each in messages
@@ -95,6 +96,7 @@ def _iterate_replacement(messages: list[Mapping[str, Any]]) -> Iterator[Fragment
         role=ItemRole.SYSTEM, kind=ItemKind.COMPACTION, at=at or None, text=summary
     )
     yield NewItem(item=item, unless_known=tuple(name for name, _ in kept))
+    yield from (SeenMessage(name=name) for name, _ in kept)
 
 
 def _iterate_prompt(found: Line, name: str, at: int | None) -> Iterator[Fragment]:

@@ -142,7 +142,7 @@ class ConversationIndex:
     # -- internal
 
     def _add_item(self, new: NewItem, line: IndexedLine, number: int) -> IndexedItem | None:
-        if new.unless_known and all(each in self._seen for each in new.unless_known):
+        if any(each in self._seen for each in new.unless_known):
             return None
         before = self._by_key.get(new.key) if new.replaces and new.key else None
         if before is not None:
