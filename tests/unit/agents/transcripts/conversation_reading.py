@@ -15,7 +15,12 @@ FILES = {
     "gemini": "gemini-0.61.0.jsonl",
     "pi": "pi-1.6.0.jsonl",
 }
-EVERY = (*FILES.items(), ("primary", "claude-2.1.332.jsonl"))
+EVERY = (
+    *FILES.items(),
+    ("primary", "claude-2.1.332.jsonl"),
+    ("pi", "pi-0.73.1.jsonl"),
+)
+"""Those of other versions, too, with their modes."""
 
 
 def reader_of(path: Path, mode: str, *, is_branch: bool = False) -> ConversationReader:

@@ -100,6 +100,8 @@ def _first(told: dict[str, Any]) -> str:
 
 def _pi(lines: list[dict[str, Any]]) -> Iterator[Found]:
     for line in lines:
+        if line["type"] == "compaction":
+            yield "compaction", line["summary"]
         if line["type"] != "message":
             continue
         told = line["message"]
