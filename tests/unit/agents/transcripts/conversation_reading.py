@@ -18,6 +18,7 @@ FILES = {
 EVERY = (
     *FILES.items(),
     ("primary", "claude-2.1.332.jsonl"),
+    ("codex", "codex-0.168.0.jsonl"),
     ("pi", "pi-0.73.1.jsonl"),
 )
 """Those of other versions, too, with their modes."""

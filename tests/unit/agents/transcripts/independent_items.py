@@ -34,7 +34,7 @@ def _claude(lines: list[dict[str, Any]]) -> Iterator[Found]:
 
 def _claude_block(line: dict[str, Any], block: dict[str, Any], waiting: list[str]) -> list[Found]:
     if block["type"] == "thinking":
-        return [("thought", block["thinking"])]
+        return [("thought", block["thinking"])] if block["thinking"] else []
     if block["type"] == "tool_use":
         return [("call", block["name"])]
     if block["type"] != "text" or line.get("isMeta"):
