@@ -21,6 +21,7 @@ import sys
 import threading
 import time
 from collections import Counter
+from functools import partial
 from typing import Any
 
 from attrs import define, field
@@ -304,8 +305,10 @@ class ConversationLife:
 
     def _read(self) -> tuple[list[Found], list[dict[str, Any]], list[dict[str, Any]]]:
         """What the file has, what a new client is shown, and what the one that followed holds."""
-        page = self._place.call("GET", f"{self._path}/conversation?limit=1")
-        self._conversation = str(page["source"]["id"])
+        path = f"{self._path}/conversation?limit=1"
+        look = partial(self._place.call, "GET", path)
+        source = wait_until("its conversation", lambda: look()["source"], told=self._screen)
+        self._conversation = str(source["id"])
         files = find_transcripts(self._place)
         wanted = read_conversation(self._place.cli, files, self._conversation)
         anew = self._client.read_anew()
