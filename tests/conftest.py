@@ -84,9 +84,6 @@ EXTENDED_FOLDERS = tuple(
 )
 """Folders whose tests run in C{make test-all} only, but for those that are marked C{essential}."""
 
-UNIT_TESTS = f"{_TESTS / 'unit'}/"
-"""They all run in C{make test}, so that C{make test-rest} need not collect them."""
-
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_itemcollected(item: pytest.Item) -> None:
@@ -94,8 +91,6 @@ def pytest_itemcollected(item: pytest.Item) -> None:
     path = str(item.path)
     if path.startswith(EXTENDED_FOLDERS) and item.get_closest_marker("essential") is None:
         item.add_marker("extended")
-    if path.startswith(UNIT_TESTS) and item.get_closest_marker("extended") is not None:
-        raise pytest.UsageError(f"{item.nodeid}: make test-rest does not look into tests/unit")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

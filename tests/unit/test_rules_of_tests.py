@@ -114,6 +114,13 @@ class TestSourceRuleTests(SynchronousTestCase):
         ]
         self.assertEqual([], wrong)
 
+    def test_no_unit_test_is_left_to_the_rest(self) -> None:
+        """C{make test-rest} does not collect this folder, where all others run in C{make test}."""
+        mark = "mark." + "extended"
+        files = sorted((TESTS / "unit").rglob("*.py"))
+        self.assertTrue(files)
+        self.assertEqual([], [file for file in files if mark in file.read_text("utf-8")])
+
     def test_assertion_about_elapsed_time_is_found(self) -> None:
         text = "self.assertLess(time.monotonic() - begun, 3)\nself.assertLess(a - b, 3)\n"
         self.assertEqual([1], [*elapsed_times(ast.parse(text))])

@@ -13,6 +13,7 @@ import pytest
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.unit.agents.transcripts import generated_databases
+from tests.examples import IS_LONG
 from tests.unit.agents.transcripts.conversation_reading import EVERY, FILES, read_all, reader_of
 from tests.unit.agents.transcripts.generated_conversations import GENERATORS
 from tests.unit.agents.transcripts.generated_databases import TABLES, DatabaseGenerator
@@ -376,11 +377,8 @@ class GrowingDatabaseTests(SynchronousTestCase):
     """The same of a database, and of the sub-agents in it."""
 
     def test_generated_conversation_is_followed_change_by_change(self) -> None:
-        self.follow_generated(25)
-
-    @pytest.mark.extended
-    def test_thousand_turns_are_followed_change_by_change(self) -> None:
-        self.follow_generated(250)
+        """Of a thousand turns in the long form of all CLIs together."""
+        self.follow_generated(250 if IS_LONG else 25)
 
     def follow_generated(self, turns: int) -> None:
         chance = random.Random(f"{turns} changes")
