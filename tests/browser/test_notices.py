@@ -55,12 +55,22 @@ class NoticeTests(BrowserCase):
         page.get_by_test_id("notice-hook-url-1").fill("https://ntfy.example/secret-topic")
         page.get_by_test_id("notice-hook-url-1").blur()
         wait_until_on_page(page, "the rules", lambda: bool(self.rules(daemon)["webhooks"]))
+        page.get_by_test_id("notice-urgency-exit").select_option("warning")
+        page.get_by_test_id("notice-hook-scope-1").select_option("chosen")
+        page.get_by_test_id("notice-hook-1-stop").check()
+        wait_until_on_page(
+            page,
+            "the events",
+            lambda: "stop" in (self.rules(daemon)["webhooks"][0]["events"] or ()),
+        )
         wait_until_on_page(
             page, "the rules", lambda: self.rules(daemon)["quietHours"]["start"] == "21:30"
         )
         found = self.rules(daemon)
         self.assertTrue(found["custom"] and found["quietHours"]["enabled"])
         self.assertIn("stop", found["push"]["events"])
+        self.assertEqual("warning", found["urgency"]["exit"])
+        self.assertIn("exit", found["webhooks"][0]["events"])
         self.assertEqual("https://ntfy.example", found["webhooks"][0]["urlMasked"])
         self.keep_picture(page, "rules")
         self.assertEqual([], faults_in_both(page))

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from tservice.core.net.egress import EgressRefused, parse_target
 from tservice.core.values.payload import Payload, omit_if_none
 from tservice.notifications.model import (
+    URGENCIES,
     ChannelRule,
     NoticeKind,
     NoticeRules,
@@ -43,6 +44,7 @@ class NoticeRulesResponse(Payload):
     """Rules of the caller's notices.
 
     @ivar custom: false if the account has no rules, so that the settings of the service decide.
+    @ivar urgency: urgency of every kind, also of those for which the account chose none.
     """
 
     custom: bool
@@ -79,6 +81,7 @@ def make_rules_response(
         for each in rules.webhooks
     ]
     fields = {name: getattr(rules, name) for name in type(rules).model_fields}
+    fields["urgency"] = {kind: rules.get_urgency(kind) for kind in URGENCIES}
     return NoticeRulesResponse(**{**fields, "custom": custom, "webhooks": webhooks})
 
 

@@ -11,6 +11,7 @@ from tests.unit.notify.harness import FakePost
 from tests.unit.sessions.harness import SessionCase
 from tservice.core.net.egress import EgressPolicy
 from tservice.notifications.build import build_notice_gates, build_notices
+from tservice.notifications.model import URGENCIES
 from tservice.webviews.service import WebTabGuard
 
 URL = "https://hooks.example/s3cr3t"
@@ -82,6 +83,11 @@ class RuleRouteTests(RouteCase):
         self.assertNotIn(b"s3cr3t", answer.content)
         self.assertEqual("https://hooks.example", answer.data["webhooks"][0]["urlMasked"])
         self.assertEqual(answer.data, self.get())
+
+    def test_urgency_of_every_kind_is_answered(self) -> None:
+        self.assertEqual(URGENCIES, self.get()["urgency"])
+        answer = self.put(urgency={"stop": "critical"})
+        self.assertEqual(URGENCIES | {"stop": "critical"}, answer.data["urgency"])
 
     def test_pages_learn_that_rules_exist(self) -> None:
         self.put(**RULES)

@@ -6,7 +6,17 @@ import { Icon } from "../../ui/Icon.tsx";
 import { Select } from "../../ui/Select.tsx";
 import { Field, Switch } from "../settings/fields.tsx";
 import "./rules.css";
-import { type Hook, KINDS, newHook, type Rules, startRules, withEvent } from "./rules.ts";
+import {
+  chooseSent,
+  type Hook,
+  KINDS,
+  newHook,
+  type Rules,
+  sentBy,
+  startRules,
+  type Urgency,
+  withEvent,
+} from "./rules.ts";
 import { useRules } from "./useRules.ts";
 
 const HOOK_KINDS = [
@@ -16,10 +26,17 @@ const HOOK_KINDS = [
   ["generic", "Another program"],
 ] as const;
 
-const SCOPES = [
+const SENT = [
   ["attention", "What needs me"],
   ["all", "Everything"],
+  ["chosen", "Chosen events"],
 ] as const;
+
+const URGENCIES: readonly (readonly [Urgency, string])[] = [
+  ["critical", "Critical"],
+  ["warning", "Warning"],
+  ["info", "Info"],
+];
 
 const HOOKS_MOST = 5;
 
@@ -28,16 +45,17 @@ interface PartProps {
   save: (part: Partial<Rules>) => void;
 }
 
-/** One line for each event, one column for each way. */
+/** One line for each event: where it rings, and how urgent it is. */
 function Events({ rules, save }: PartProps) {
   return (
     <table class="notice-events" data-testid="notice-events">
-      <caption class="sr-only">Events and where they ring</caption>
+      <caption class="sr-only">Events, where they ring, and how urgent they are</caption>
       <thead>
         <tr>
           <th scope="col">Ring when</th>
           <th scope="col">Page</th>
           <th scope="col">Push</th>
+          <th scope="col">Urgency</th>
         </tr>
       </thead>
       <tbody>
@@ -58,6 +76,15 @@ function Events({ rules, save }: PartProps) {
                 />
               </td>
             ))}
+            <td>
+              <Select
+                aria-label={`${label}: urgency`}
+                value={rules.urgency[kind] ?? "info"}
+                choices={URGENCIES}
+                testid={`notice-urgency-${kind}`}
+                onChoose={(urgency) => save({ urgency: { ...rules.urgency, [kind]: urgency } })}
+              />
+            </td>
           </tr>
         ))}
       </tbody>
@@ -98,7 +125,7 @@ function Quiet({ rules: { quietHours }, save }: PartProps) {
           {time("To", "end")}
           <Switch
             label="Critical events ring anyway"
-            hint="questions, requests for permission, and crashes"
+            hint="those whose urgency is critical in the table above"
             value={quietHours.critical ?? false}
             onChange={(critical) => change({ critical })}
           />
@@ -108,14 +135,38 @@ function Quiet({ rules: { quietHours }, save }: PartProps) {
   );
 }
 
+/** The events of a webhook, where they are chosen one by one. */
+function HookEvents({ hook, number, change }: Pick<HookProps, "hook" | "number" | "change">) {
+  const events = hook.events ?? [];
+  return (
+    <fieldset class="setting-checks" data-testid={`notice-hook-events-${number}`}>
+      <legend>Events</legend>
+      {KINDS.map(([kind, label]) => (
+        <label key={kind}>
+          <input
+            type="checkbox"
+            checked={events.includes(kind)}
+            data-testid={`notice-hook-${number}-${kind}`}
+            onChange={({ currentTarget: { checked } }) =>
+              change({ events: withEvent(events, kind, checked) })
+            }
+          />
+          {label}
+        </label>
+      ))}
+    </fieldset>
+  );
+}
+
 interface HookProps {
   hook: Hook;
   number: number;
+  urgency: Rules["urgency"];
   change: (part: Partial<Hook>) => void;
   remove: () => void;
 }
 
-function HookCard({ hook, number, change, remove }: HookProps) {
+function HookCard({ hook, number, urgency, change, remove }: HookProps) {
   const name = `Webhook ${number}`;
   return (
     <fieldset class="notice-hook" data-testid="notice-hook">
@@ -129,14 +180,18 @@ function HookCard({ hook, number, change, remove }: HookProps) {
           onChoose={(kind) => change({ kind })}
         />
       </Field>
-      <Field label="Send">
+      <Field
+        label="Send"
+        hint={sentBy(hook) === "attention" ? "every event but those of urgency info" : undefined}
+      >
         <Select
-          value={hook.scope}
-          choices={SCOPES}
+          value={sentBy(hook)}
+          choices={SENT}
           testid={`notice-hook-scope-${number}`}
-          onChoose={(scope) => change({ scope, events: null })}
+          onChoose={(sent) => change(chooseSent(hook, sent, urgency))}
         />
       </Field>
+      {hook.events !== null && <HookEvents hook={hook} number={number} change={change} />}
       <Field label="URL" hint={hook.urlMasked ? "saved, never shown again" : "stored as a secret"}>
         <input
           class="field"
@@ -180,6 +235,7 @@ function Hooks({ rules, save }: PartProps) {
           key={hook.id}
           hook={hook}
           number={at + 1}
+          urgency={rules.urgency}
           change={(part) => changed(hook.id, part)}
           remove={() => put(saved.filter(({ id }) => id !== hook.id))}
         />
@@ -188,6 +244,7 @@ function Hooks({ rules, save }: PartProps) {
         <HookCard
           hook={draft}
           number={saved.length + 1}
+          urgency={rules.urgency}
           change={changeDraft}
           remove={() => setDraft(undefined)}
         />

@@ -6,6 +6,7 @@ import type { NoticeRulesResponse } from "../../api/types.ts";
 vi.stubGlobal("matchMedia", () => ({ matches: false, addEventListener: () => {} }));
 const { api } = await import("../../api/client.ts");
 const { show } = await import("../../ui/rendered.ts");
+const { newHook } = await import("./rules.ts");
 const { RuleSettings } = await import("./RuleSettings.tsx");
 
 const KEPT: NoticeRulesResponse = {
@@ -17,15 +18,17 @@ const KEPT: NoticeRulesResponse = {
   onlyUnwatched: true,
   groupFamilies: true,
   digest: true,
-  urgency: {},
+  urgency: { stop: "info", exit: "info" },
 };
+
+const HOOK = { ...newHook([]), urlMasked: "https://ntfy.example" };
 
 type Answer = { body: NoticeRulesResponse; keep: () => void; refuse: (error: Error) => void };
 
 /** A server that answers when a test says so. */
-function open() {
+function open(kept = KEPT) {
   const answers: Answer[] = [];
-  vi.spyOn(api, "get").mockImplementation(async () => KEPT as never);
+  vi.spyOn(api, "get").mockImplementation(async () => kept as never);
   vi.spyOn(api, "put").mockImplementation(
     (_path, request) =>
       new Promise((keep, refuse) => {
@@ -62,4 +65,29 @@ test("a refusal is shown, with what the server keeps", async () => {
   page.answers[0]?.refuse(new Error("quietHours: a time is HH:MM"));
   expect((await page.findByTestId("notice-problem")).textContent).toContain("quietHours");
   await waitFor(() => expect(isChecked(page.getByTestId("notice-push-stop"))).toBe(false));
+});
+
+const choose = (list: HTMLElement, value: string) => fireEvent.change(list, { target: { value } });
+
+test("an event gets another urgency, and the others keep theirs", async () => {
+  const page = open();
+  choose(await page.findByTestId("notice-urgency-stop"), "warning");
+  await waitFor(() => expect(page.answers).toHaveLength(1));
+  expect(page.answers[0]?.body.urgency).toEqual({ stop: "warning", exit: "info" });
+});
+
+test("a webhook's events have boxes only once they are chosen one by one", async () => {
+  const page = open({ ...KEPT, webhooks: [HOOK] });
+  const sent = await page.findByTestId("notice-hook-scope-1");
+  expect(page.queryByTestId("notice-hook-events-1")).toBeNull();
+  choose(sent, "chosen");
+  fireEvent.click(await page.findByTestId("notice-hook-1-stop"));
+  await waitFor(() => expect(page.answers).toHaveLength(1));
+  page.answers[0]?.keep();
+  await waitFor(() => expect(page.answers).toHaveLength(2));
+  const events = page.answers[1]?.body.webhooks[0]?.events;
+  expect(events).toContain("stop");
+  expect(events).not.toContain("exit");
+  choose(page.getByTestId("notice-hook-scope-1"), "all");
+  expect(page.queryByTestId("notice-hook-events-1")).toBeNull();
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { IDLE_MS, lookedAt } from "./looking.ts";
-import { bodyOf, newHook, type Rules, startRules, withEvent } from "./rules.ts";
+import { bodyOf, chooseSent, newHook, type Rules, sentBy, startRules, withEvent } from "./rules.ts";
 
 const SHOWN: Rules = {
   custom: false,
@@ -34,6 +34,20 @@ describe("rules", () => {
   test("an event is chosen and taken back", () => {
     expect(withEvent(["stop"], "permission_prompt", true)).toEqual(["permission_prompt", "stop"]);
     expect(withEvent(["stop"], "stop", false)).toEqual([]);
+  });
+
+  test("a webhook gets a scope, or chosen events that begin with those of its scope", () => {
+    const urgency: Rules["urgency"] = { error: "critical", stop: "info", exit: "warning" };
+    const hook = newHook([]);
+    expect(sentBy(hook)).toBe("attention");
+    const events = chooseSent(hook, "chosen", urgency).events;
+    expect(events).toContain("exit");
+    expect(events).not.toContain("stop");
+    expect(chooseSent({ ...hook, scope: "all" }, "chosen", urgency).events).toContain("stop");
+    const chosen = { ...hook, events: ["stop" as const] };
+    expect(sentBy(chosen)).toBe("chosen");
+    expect(chooseSent(chosen, "chosen", urgency)).toEqual({ events: ["stop"] });
+    expect(chooseSent(chosen, "all", urgency)).toEqual({ scope: "all", events: null });
   });
 });
 

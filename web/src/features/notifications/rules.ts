@@ -4,6 +4,9 @@ import type { NoticeRulesResponse, WebhookRuleResponse } from "../../api/types.t
 export type Rules = NoticeRulesResponse;
 export type Hook = WebhookRuleResponse & { url?: string };
 export type NoticeKind = NonNullable<Rules["browser"]["events"]>[number];
+export type Urgency = Rules["urgency"][string];
+/** What a webhook gets: a scope, or the events that were chosen one by one. */
+export type Sent = Hook["scope"] | "chosen";
 
 export const KINDS: readonly (readonly [NoticeKind, string])[] = [
   ["permission_prompt", "An agent asks for permission"],
@@ -57,3 +60,12 @@ export function bodyOf(rules: Omit<Rules, "webhooks"> & { webhooks: Hook[] }) {
 /** @returns the events with one of them chosen or not, in the order of the form. */
 export const withEvent = (events: readonly NoticeKind[], kind: NoticeKind, on: boolean): NoticeKind[] =>
   KINDS.map(([each]) => each).filter((each) => (each === kind ? on : events.includes(each)));
+
+export const sentBy = ({ events, scope }: Hook): Sent => (events === null ? scope : "chosen");
+
+/** @returns the change of a webhook; who chooses events begins with those that it got so far. */
+export function chooseSent(hook: Hook, sent: Sent, urgency: Rules["urgency"]): Partial<Hook> {
+  if (sent !== "chosen") return { scope: sent, events: null };
+  const got = KINDS.map(([kind]) => kind).filter((kind) => hook.scope === "all" || urgency[kind] !== "info");
+  return { events: hook.events ?? got };
+}
