@@ -142,6 +142,16 @@ class CheckSupervisor:
         """Return the runs of a session's checks, newest first."""
         return self._store.list_runs(session_id)
 
+    def find_state_since(self, session_id: str, since: int) -> str | None:
+        """Return the state of the last run that ended after a time; C{None} if none did.
+
+        @param since: Unix milliseconds.
+        """
+        for run in self._store.list_runs(session_id):
+            if run.finished_at is not None and run.finished_at > since:
+                return run.state.value
+        return None
+
     def find_checks(self, session_id: str) -> CaseChecks | None:
         """Return the checks that apply to a session; C{None} if there are none."""
         return self._cases.find_session_checks(self._sessions.get(session_id))

@@ -227,7 +227,10 @@ class Application:
             trusts=partial(may_run_commands, accounts),
         )
         parts = build_notices(ground, gates=gates, sessions=sessions, push=push, guard=guard)
-        away = add(build_away(ground, sessions=sessions, conversations=self.items))
+        away = add(build_away(
+            ground, sessions=sessions, conversations=self.items,
+            find_check_state=self.checks().find_state_since,
+        ))  # fmt: skip
         add(parts.notices).add_look_listener(away.record_look)
         add(parts.webhooks)
 

@@ -10,6 +10,7 @@ from tests.unit.checks.checks_harness import LINT, TESTS, CheckWorld
 from tests.unit.review.review_harness import SESSION_ID
 from tservice.checks.model import CheckState, FailurePolicy, FollowUp, RunState
 from tservice.checks.store import MAX_RUNS
+from tservice.core.kernel.clock import get_unix_ms
 from tservice.core.kernel.errors import ErrorCode, ServiceError
 from tservice.core.kernel.events import EventName
 from tservice.sessions.interfaces import InputDelivery, Session
@@ -61,6 +62,22 @@ class TurnTests(SupervisorTestCase):
             self.world.turn(changes=False)
             self.runner.finish()
         self.assertEqual(["tests", "tests"], self.runner.begun)
+
+    def test_state_of_the_last_run_that_ended_since_a_time(self) -> None:
+        before = get_unix_ms(self.world.clock)
+        self.world.save()
+        self.world.clock.advance(1)
+        self.red_turn()
+        self.world.clock.advance(1)
+        looked = get_unix_ms(self.world.clock)
+        find = self.world.supervisor.find_state_since
+        self.assertEqual("red", find(SESSION_ID, before))
+        self.world.turn()
+        # A run that has not ended says nothing yet.
+        self.assertEqual(("red", None), (find(SESSION_ID, before), find(SESSION_ID, looked)))
+        self.world.clock.advance(1)
+        self.runner.finish()
+        self.assertEqual("green", find(SESSION_ID, looked))
 
     def test_check_of_other_paths_keeps_its_result(self) -> None:
         self.world.save(TESTS, LINT)

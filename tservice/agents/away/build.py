@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tservice.agents.away.routes import AwayRoutes
-from tservice.agents.away.service import AwayService
+from tservice.agents.away.service import AwayService, FindCheckState
 from tservice.agents.away.store import AbsenceStore
 from tservice.agents.transcripts.conversation.items import ConversationItem
 from tservice.agents.transcripts.conversation.service import ConversationService
@@ -16,9 +16,16 @@ from tservice.sessions.interfaces import ISessions
 
 
 def build_away(
-    ground: Runtime, *, sessions: ISessions, conversations: ConversationService
+    ground: Runtime,
+    *,
+    sessions: ISessions,
+    conversations: ConversationService,
+    find_check_state: FindCheckState,
 ) -> FeatureRegistration[AwayService]:
-    """Build the counts of turns and answers, and the operations that show them."""
+    """Build the counts of turns and answers, and the operations that show them.
+
+    @param find_check_state: see L{AwayService}.
+    """
 
     async def read_items(session_id: str, limit: int) -> Sequence[ConversationItem]:
         page = await conversations.read_latest(session_id, limit)
@@ -30,6 +37,7 @@ def build_away(
         sessions=sessions,
         store=AbsenceStore(ground.database),
         read_items=read_items,
+        find_check_state=find_check_state,
     )
     return FeatureRegistration(
         name="away",

@@ -13,6 +13,7 @@ class Absence:
     @ivar cost: the session's cost at that time, in US dollars.
     @ivar turns: turns that ended since.
     @ivar answered: questions that were answered since.
+    @ivar by_rule: those of them that approval rules answered.
     """
 
     session_id: str
@@ -20,6 +21,7 @@ class Absence:
     cost: float = 0.0
     turns: int = 0
     answered: int = 0
+    by_rule: int = 0
 
     @property
     def is_empty(self) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tservice.core.values.payload import Payload
+from tservice.core.values.payload import Payload, omit_if_none
 
 
 class AwaySessionResponse(Payload):
@@ -10,8 +10,10 @@ class AwaySessionResponse(Payload):
 
     @ivar since: time of that look, Unix milliseconds.
     @ivar answered: questions that were answered.
+    @ivar by_rule: those of them that approval rules answered.
     @ivar files: files that the agent's tools changed.
     @ivar commits: commits that the agent's shell commands made.
+    @ivar checks: state of the last run of the checks that ended since; absent if none did.
     @ivar cost: US dollars.
     """
 
@@ -20,8 +22,10 @@ class AwaySessionResponse(Payload):
     since: int
     turns: int
     answered: int
+    by_rule: int
     files: int
     commits: int
+    checks: str | None = omit_if_none()
     cost: float
     is_busy: bool
 

@@ -27,6 +27,7 @@ SAVE_MS = 5 * 60_000
 """Milliseconds after which a look without any change is saved again."""
 
 ReadItems = Callable[[str, int], Awaitable[Sequence[ConversationItem]]]
+FindCheckState = Callable[[str, int], str | None]
 
 
 class AwayService:
@@ -40,13 +41,18 @@ class AwayService:
         sessions: ISessions,
         store: AbsenceStore,
         read_items: ReadItems,
+        find_check_state: FindCheckState,
     ) -> None:
-        """@param read_items: returns the newest items of a session's conversation."""
+        """@param read_items: returns the newest items of a session's conversation.
+        @param find_check_state: returns the state of the last run of a session's checks that ended
+            after a time, in Unix milliseconds; C{None} if none did.
+        """
         self._clock = clock
         self._hub = hub
         self._sessions = sessions
         self._store = store
         self._read_items = read_items
+        self._find_check_state = find_check_state
         self._absences: dict[str, Absence] = {}
         self._unsubscribe: Callable[[], None] = lambda: None
 
@@ -100,8 +106,10 @@ class AwayService:
             since=absence.looked_at,
             turns=absence.turns,
             answered=absence.answered,
+            by_rule=absence.by_rule,
             files=work.files,
             commits=work.commits,
+            checks=self._find_check_state(session.id, absence.looked_at),
             cost=max(0.0, session.total_cost - absence.cost),
             is_busy=session.status is SessionStatus.BUSY,
         )
@@ -122,19 +130,24 @@ class AwayService:
             self._absences.pop(session_id, None)
         elif event.name is EventName.SESSION_STOP:
             self._count(session_id, turns=1)
-        elif event.name is EventName.APPROVAL_BY_RULE or (
-            isinstance(told, ApprovalResolvedPayload) and told.resolution == "answered"
-        ):
-            self._count(session_id, answered=1)
+        elif event.name is EventName.APPROVAL_BY_RULE:
+            self._count(session_id, answered=1, by_rule=1)
+        elif isinstance(told, ApprovalResolvedPayload) and told.resolution == "answered":
+            self._count(session_id, answered=1, by_rule=0 if told.rule is None else 1)
 
-    def _count(self, session_id: str, turns: int = 0, answered: int = 0) -> None:
+    def _count(self, session_id: str, turns: int = 0, answered: int = 0, by_rule: int = 0) -> None:
         session = self._find(session_id)
         if session is None:
             return
         before = self._absences.get(session_id) or Absence(
             session_id=session_id, looked_at=session.created_at
         )
-        absence = evolve(before, turns=before.turns + turns, answered=before.answered + answered)
+        absence = evolve(
+            before,
+            turns=before.turns + turns,
+            answered=before.answered + answered,
+            by_rule=before.by_rule + by_rule,
+        )
         self._absences[session_id] = absence
         self._store.save_absence(absence)
 

@@ -26,10 +26,11 @@ class AbsenceStore:
         """Save the record of a session; do nothing if the session was removed."""
         self._database.execute_or_defer(
             ("absence", absence.session_id),
-            "INSERT INTO session_absences (session_id, looked_at, cost, turns, answered)"
-            " SELECT :session_id, :looked_at, :cost, :turns, :answered"
+            "INSERT INTO session_absences (session_id, looked_at, cost, turns, answered, by_rule)"
+            " SELECT :session_id, :looked_at, :cost, :turns, :answered, :by_rule"
             " WHERE EXISTS (SELECT 1 FROM sessions WHERE id = :session_id)"
             " ON CONFLICT (session_id) DO UPDATE SET looked_at = excluded.looked_at,"
-            " cost = excluded.cost, turns = excluded.turns, answered = excluded.answered",
+            " cost = excluded.cost, turns = excluded.turns, answered = excluded.answered,"
+            " by_rule = excluded.by_rule",
             asdict(absence),
         )

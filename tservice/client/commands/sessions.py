@@ -15,7 +15,9 @@ from tservice.client.shell import BROKEN, ShellContext, format_ago, format_cell
 from tservice.client.terminal.safe import safe_line
 
 HEAD = ("ID", "STATUS", "MODE", "NAME", "MODEL", "ACTIVE", "FOLDER")
-AWAY_HEAD = ("ID", "NAME", "SINCE", "TURNS", "FILES", "COMMITS", "ANSWERED", "COST")
+AWAY_HEAD = (
+    "ID", "NAME", "SINCE", "TURNS", "FILES", "COMMITS", "CHECKS", "ANSWERED", "BY RULE", "COST",
+)  # fmt: skip
 SHORT = 8
 """Number of characters of a session id in a table."""
 CLEAR = "\x1b[H\x1b[2J\x1b[3J"
@@ -111,7 +113,9 @@ def away(context: CommandContext) -> int:
             each["id"][:SHORT],
             safe_line(each["name"]),
             format_ago(context.shell.now(), each["since"]),
-            *(str(each[name]) for name in ("turns", "files", "commits", "answered")),
+            *(str(each[name]) for name in ("turns", "files", "commits")),
+            each.get("checks", ""),
+            *(str(each[name]) for name in ("answered", "byRule")),
             f"{each['cost']:.2f}",
         )
         for each in found["sessions"]

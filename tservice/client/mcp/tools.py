@@ -238,6 +238,11 @@ def _run_checks(wanted: given.SessionArguments) -> Plan:
     return found
 
 
+def _summarize_away(_: given.NoArguments) -> Plan:
+    found: dict[str, Any] = yield PlannedRequest("GET", "/away")
+    return found
+
+
 def _list_cases(_: given.NoArguments) -> Plan:
     found = yield PlannedRequest("GET", "/cases")
     return {"cases": found}
@@ -258,6 +263,9 @@ _READ, _INPUT, _MANAGE = "sessions:read", "sessions:input", "sessions:manage"
 TOOLS = (
     McpTool("list_sessions", "List the sessions that you may see, with their state.",
          given.NoArguments, (_READ,), _list_sessions, reads=True),
+    McpTool("summarize_away", "Summarize what sessions did since their owner looked at each: turns,"
+         " files, commits, checks, answers, cost.",
+         given.NoArguments, (_READ,), _summarize_away, reads=True),
     McpTool("new_session", "Create and start a session: a shell, or another coding agent."
          " With prompt, type it after the start.",
          given.NewSession, (_MANAGE, _INPUT), _new_session),

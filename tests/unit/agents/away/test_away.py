@@ -46,6 +46,7 @@ class AwayTests(SessionCase):
     def setUp(self) -> None:
         super().setUp()
         self.items: Sequence[ConversationItem] = ()
+        self.check_states: dict[tuple[str, int], str] = {}
         self.session = self.shell(name="api")
         self.begin()
 
@@ -56,6 +57,7 @@ class AwayTests(SessionCase):
             sessions=self.sessions,
             store=AbsenceStore(self.machine.database),
             read_items=self.read_items,
+            find_check_state=lambda *asked: self.check_states.get(asked),
         )
         self.away.start()
         self.addCleanup(self.away.stop)
@@ -81,15 +83,25 @@ class AwayTests(SessionCase):
         self.tell("session:stop")
         self.tell("approval:resolved", resolution="answered")
         self.tell("approval:resolved", resolution="superseded")
+        self.check_states[self.session.id, NOW] = "green"
         self.items = (call(path="a.py"), call(path="a.py"), call(path="b.py"), call("git commit"))
         [found] = self.listed()
         self.assertEqual(
             {
                 "id": self.session.id, "name": "api", "since": NOW, "turns": 2, "answered": 1,
-                "files": 2, "commits": 1, "cost": 0.75, "isBusy": found["isBusy"],
+                "byRule": 0, "checks": "green", "files": 2, "commits": 1, "cost": 0.75,
+                "isBusy": found["isBusy"],
             },
             found,
         )  # fmt: skip
+
+    def test_answers_of_rules_are_counted_apart(self) -> None:
+        self.tell("approval:resolved", resolution="answered")
+        self.tell("approval:resolved", resolution="answered", rule="git reads")
+        self.tell("approval:byRule", rule="git reads")
+        [found] = self.listed()
+        self.assertEqual((3, 2), (found["answered"], found["byRule"]))
+        self.assertNotIn("checks", found)
 
     def test_session_leaves_the_list_when_its_owner_looks(self) -> None:
         self.tell("session:stop")
@@ -107,9 +119,11 @@ class AwayTests(SessionCase):
     def test_counts_survive_a_restart(self) -> None:
         self.away.record_look("", self.session.id)
         self.tell("session:stop")
+        self.tell("approval:byRule", rule="git reads")
         self.away.stop()
         self.begin()
-        self.assertEqual([1], [each["turns"] for each in self.listed()])
+        [found] = self.listed()
+        self.assertEqual((1, 1, 1), (found["turns"], found["answered"], found["byRule"]))
 
     def test_removed_session_is_forgotten(self) -> None:
         self.tell("session:stop")

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.unit.agents.transcripts import generated_databases
 from tests.examples import IS_LONG
+from tests.unit.agents.transcripts import generated_databases
 from tests.unit.agents.transcripts.conversation_reading import EVERY, FILES, read_all, reader_of
 from tests.unit.agents.transcripts.generated_conversations import GENERATORS
 from tests.unit.agents.transcripts.generated_databases import TABLES, DatabaseGenerator

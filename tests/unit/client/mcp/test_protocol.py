@@ -32,10 +32,10 @@ from tservice.client.synchronous import run_synchronously
 thorough = settings(max_examples=example_count(300), deadline=None, database=None)
 
 NAMES = [
-    "list_sessions", "new_session", "send_input", "send_key", "wait", "wait_output", "read_screen",
-    "last_response", "read_conversation", "list_approvals", "answer_approval",
-    "list_approval_rules", "add_approval_rule", "delete_approval_rule", "git_status",
-    "list_changes", "list_review_comments", "reply_review_comment",
+    "list_sessions", "summarize_away", "new_session", "send_input", "send_key", "wait",
+    "wait_output", "read_screen", "last_response", "read_conversation", "list_approvals",
+    "answer_approval", "list_approval_rules", "add_approval_rule", "delete_approval_rule",
+    "git_status", "list_changes", "list_review_comments", "reply_review_comment",
     "get_pull_request", "create_pull_request", "read_check_log",
     "list_checks", "run_checks", "list_cases", "end_session",
 ]  # fmt: skip
@@ -337,6 +337,11 @@ class McpToolTests(ServerCase):
         )
         error = self.use("read_check_log", sessionId="s1", job="../x")
         self.assertEqual(-32602, error["code"])
+
+    def test_summary_of_what_sessions_did_is_that_of_the_service(self) -> None:
+        told = {"sessions": [{"id": "s1", "turns": 2}], "total": 1}
+        self.service.answers["GET /away"] = told
+        self.assertEqual(told, self.use("summarize_away")["structuredContent"])
 
     def test_checks_are_listed_with_their_last_run(self) -> None:
         self.service.answers["GET /sessions/s1/checks"] = {"running": False, "runs": [1, 2]}

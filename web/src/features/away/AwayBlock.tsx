@@ -5,6 +5,7 @@ import { onServerEvent } from "../../api/stream/events.ts";
 import type { AwayResponse, AwaySessionResponse } from "../../api/types.ts";
 import { formatAgo } from "../../lib/ago.ts";
 import { plural } from "../../lib/format.ts";
+import { table } from "../../lib/table.ts";
 import { showError } from "../../store/toasts.ts";
 import { Button } from "../../ui/Button.tsx";
 import { select } from "../../ui/pages/select.ts";
@@ -14,21 +15,28 @@ import "./away.css";
 /** So many stand in the block; the others come with a press. */
 const FEW = 3;
 
-const parts = ({ turns, files, commits, answered, cost }: Omit<AwaySessionResponse, "id" | "name">) =>
+const CHECKS = table({ green: "checks green", red: "checks red" });
+
+const describeAnswers = (answered: number, byRule: number): string =>
+  byRule > 0 ? `${plural(answered, "answer")}, ${byRule} by rules` : plural(answered, "answer");
+
+type Numbers = Omit<AwaySessionResponse, "id" | "name">;
+
+const parts = ({ turns, files, commits, checks, answered, byRule, cost }: Numbers) =>
   [
     turns > 0 && plural(turns, "turn"),
     files > 0 && plural(files, "file"),
     commits > 0 && plural(commits, "commit"),
-    answered > 0 && plural(answered, "answer"),
+    checks != null && (CHECKS[checks] ?? "checks without a result"),
+    answered > 0 && describeAnswers(answered, byRule),
     cost >= 0.01 && `$${cost.toFixed(2)}`,
   ].filter((part): part is string => part !== false);
 
-export const describeAway = (numbers: Omit<AwaySessionResponse, "id" | "name">): string =>
-  parts(numbers).join(" · ");
+export const describeAway = (numbers: Numbers): string => parts(numbers).join(" · ");
 
 /** All of them in one line. */
 export function sumAway(listed: readonly AwaySessionResponse[]): string {
-  const sum = (name: "turns" | "files" | "commits" | "answered" | "cost") =>
+  const sum = (name: "turns" | "files" | "commits" | "answered" | "byRule" | "cost") =>
     listed.reduce((total, each) => total + each[name], 0);
   return describeAway({
     since: 0,
@@ -37,6 +45,7 @@ export function sumAway(listed: readonly AwaySessionResponse[]): string {
     files: sum("files"),
     commits: sum("commits"),
     answered: sum("answered"),
+    byRule: sum("byRule"),
     cost: sum("cost"),
   });
 }
@@ -78,6 +87,7 @@ export function AwayBlock() {
       onServerEvent("session:stop", soon),
       onServerEvent("approval:resolved", soon),
       onServerEvent("approval:byRule", soon),
+      onServerEvent("check:finished", soon),
     ];
     return () => {
       clearTimeout(timer);
