@@ -100,8 +100,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items,
         hands,
         lambda item: item.nodeid.rpartition("::")[0],
-        lambda item: item.get_closest_marker("long") is not None,
+        _get_minutes,
     )
+
+
+def _get_minutes(item: pytest.Item) -> float | None:
+    mark = item.get_closest_marker("long")
+    return None if mark is None else float(mark.kwargs.get("minutes", 0))
 
 
 @pytest.fixture(autouse=True)

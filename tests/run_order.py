@@ -15,16 +15,26 @@ _T = TypeVar("_T")
 
 
 def order_tests(
-    items: Sequence[_T], hands: int, scope: Callable[[_T], str], is_long: Callable[[_T], bool]
+    items: Sequence[_T],
+    hands: int,
+    scope: Callable[[_T], str],
+    minutes_of: Callable[[_T], float | None],
 ) -> list[_T]:
     """C{items} in the order in which so many processes take them up, each an equal part.
 
     @param scope: what those that take long stay together by, such as their class.
+    @param minutes_of: about how long all that stays together takes; C{None}: not long.
     """
+    long = [item for item in items if minutes_of(item) is not None]
+    groups = [[*group] for _, group in groupby(long, scope)]
+    groups.sort(key=lambda group: -(minutes_of(group[0]) or 0))
     begins: list[list[_T]] = [[] for _ in range(hands)]
-    for _, group in groupby(filter(is_long, items), scope):
-        min(begins, key=len).extend(group)
-    rest = [item for item in items if not is_long(item)]
+    minutes = [0.0] * hands
+    for group in groups:
+        least = min(range(hands), key=lambda hand: (minutes[hand], len(begins[hand])))
+        begins[least].extend(group)
+        minutes[least] += minutes_of(group[0]) or 0
+    rest = [item for item in items if minutes_of(item) is None]
     order: list[_T] = []
     for number, begin in enumerate(begins, 1):
         order += begin

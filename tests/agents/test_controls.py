@@ -24,7 +24,7 @@ UNSEEN = re.compile("the agent did not (leave|take)")
 DIALOGS = int(os.environ.get("STRESS_APPROVALS", "4"))
 
 
-@pytest.mark.long
+@pytest.mark.long(minutes=3)
 class AgentControlsLiveTests(SynchronousTestCase):
     """One session, at rest."""
 
@@ -138,7 +138,7 @@ class AgentControlsLiveTests(SynchronousTestCase):
         return str(self.place.call("GET", f"{self.path}/terminal")["terminalBuffer"])
 
 
-@pytest.mark.long
+@pytest.mark.long(minutes=2)
 class ApprovalDialogLiveTests(SynchronousTestCase):
     """The short seeded form of C{python -m tests.stress.approvals}."""
 

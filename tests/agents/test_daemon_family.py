@@ -34,7 +34,7 @@ class FirstSessionTests(FamilyCase):
         self.run_first_session("pi")
 
 
-@pytest.mark.long
+@pytest.mark.long(minutes=9)
 class FamilySessionTests(FamilyCase):
     """The whole walk."""
 

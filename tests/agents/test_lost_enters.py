@@ -33,7 +33,7 @@ PARAMS: Mapping[str, Mapping[str, str]] = {
 }
 
 
-@pytest.mark.long
+@pytest.mark.long(minutes=6)
 class LostEnterTests(SynchronousTestCase):
     """One daemon and one session for each CLI."""
 

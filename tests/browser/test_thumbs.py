@@ -83,7 +83,7 @@ class ThumbCase(BrowserCase):
         return page
 
 
-@pytest.mark.long
+@pytest.mark.long(minutes=4)
 class SteadyTargetTests(ThumbCase):
     """No control moves between the touch and its click."""
 

@@ -16,7 +16,7 @@ from tests.package_files import ROOT
 
 
 @pytest.mark.extended
-@pytest.mark.long
+@pytest.mark.long(minutes=3)
 class ReleaseTests(SynchronousTestCase):
     """C{make release} in a clone, with the browser UI that was built here.
 

@@ -26,7 +26,7 @@ from tests.stress import (
 pytestmark = pytest.mark.extended
 
 
-@pytest.mark.long
+@pytest.mark.long(minutes=4)
 class ShortProofs(SynchronousTestCase):
     """Each raises when its promise is broken."""
 

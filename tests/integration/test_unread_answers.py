@@ -47,6 +47,7 @@ class UnreadCase(DaemonCase):
         ready = wait_until(
             "an answer for each",
             lambda: len(found := select.select(clients, [], [], 0)[0]) == len(clients) and found,
+            patience=3 * PATIENCE,
         )
         heads = [STATUS.match(each.recv(64)) for each in ready or ()]
         return [head[1] for head in heads if head is not None]

@@ -31,7 +31,7 @@ from tests.integration.harness import DaemonHarness
 from tests.waiting import wait_until
 
 ATTEMPTS = 3
-LIMIT = 2
+LIMIT = 5
 """Seconds that the check may take."""
 SHARE_RED = 0.4
 BAD = {

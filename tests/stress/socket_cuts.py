@@ -75,7 +75,10 @@ class ReconnectingTerminal:
         if self._offset is not None:
             where += f"&epoch={self._epoch}&since={self._offset}"
         self._socket = self._open.enter_context(
-            connect(where, compression=None, max_size=None, open_timeout=PATIENCE)
+            # Nobody reads between two cuts, so a ping of its own would go unanswered.
+            connect(
+                where, compression=None, max_size=None, open_timeout=PATIENCE, ping_interval=None
+            )
         )
 
     def cut(self) -> None:

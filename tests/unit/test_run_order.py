@@ -10,8 +10,17 @@ from tests.run_order import order_tests
 
 
 def deal(items: list[str], hands: int) -> list[str]:
-    """Items of a class begin with the same letter, a capital one where they take long."""
-    return order_tests(items, hands, lambda item: item[0], lambda item: item[0].isupper())
+    """Items of a class begin with the same letter, a capital one where they take long.
+
+    Those of L take ten minutes, those of M eight, the others less than one.
+    """
+    minutes = {"L": 10.0, "M": 8.0}
+    return order_tests(
+        items,
+        hands,
+        lambda item: item[0],
+        lambda item: minutes.get(item[0], 0.0) if item[0].isupper() else None,
+    )
 
 
 class DealtTests(SynchronousTestCase):
@@ -19,6 +28,10 @@ class DealtTests(SynchronousTestCase):
         items = ["a1", "a2", "L1", "b1", "b2", "M1", "c1", "c2", "N1", "d1", "d2", "d3"]
         order = ["L1", "a1", "a2", "b1", "M1", "b2", "c1", "c2", "N1", "d1", "d2", "d3"]
         self.assertEqual(order, deal(items, 3))
+
+    def test_classes_that_take_longest_begin_and_share_no_process(self) -> None:
+        items = ["N1", "N2", "M1", "M2", "L1", "L2", "O1", "O2"]
+        self.assertEqual(["L1", "L2", "M1", "M2", "N1", "N2", "O1", "O2"], deal(items, 2))
 
     def test_one_process_gets_all_tests_long_ones_first(self) -> None:
         self.assertEqual(["M1", "a1", "b1"], deal(["a1", "M1", "b1"], 1))

@@ -23,7 +23,7 @@ ROWS = "SAY: one row of it\nand another\nand the last"
 MODES = ("primary", "codex", "gemini", "opencode", "pi")
 
 
-@pytest.mark.long
+@pytest.mark.long(minutes=4)
 class UnansweringTests(SynchronousTestCase):
     """Every mode, on one daemon."""
 

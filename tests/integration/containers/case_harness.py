@@ -143,3 +143,9 @@ class CaseTestCase(SynchronousTestCase):
         wait_until(reason, lambda: self.told(session).get("paneExit", {}).get("reason") == reason)
         found = self.told(session)
         self.assertEqual((None, "idle"), (found["pid"], found["status"]))
+
+
+def own_by(user: int, folder: Path) -> None:
+    """Have everything below a folder belong to somebody."""
+    for path in (folder, *folder.rglob("*")):
+        os.chown(path, user, user, follow_symlinks=False)

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from tests.integration.agents.scripted_pi import CONVERSATION, write_scripted_pi
-from tests.integration.containers.case_harness import USER, CaseTestCase
-from tests.integration.containers.test_case_harness import own_by
+from tests.integration.containers.case_harness import USER, CaseTestCase, own_by
 from tests.unit.http.gate_harness import basic_headers
 from tests.waiting import wait_until
 

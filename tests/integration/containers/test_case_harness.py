@@ -11,16 +11,19 @@ from typing import Any
 from urllib.error import HTTPError
 from urllib.request import urlopen
 
+import pytest
+
 from tests.agents.netns import dead_proxy
 from tests.agents.recipes import RunLocation, claude
 from tests.agents.stub_model import StubProcess
 from tests.integration.containers import agent
-from tests.integration.containers.case_harness import IMAGE, SECRET, USER, CaseTestCase
+from tests.integration.containers.case_harness import IMAGE, SECRET, USER, CaseTestCase, own_by
 from tests.integration.containers.engines import DockerEngine
 from tests.integration.harness import job_in
 from tests.waiting import PATIENCE, SettledCondition, wait_until
 
 
+@pytest.mark.long(minutes=3)
 class PodmanCaseTests(CaseTestCase):
     """With podman."""
 
@@ -359,12 +362,6 @@ def with_link(folder: Path, to: Path) -> None:
     """Make a folder with a link in the place of credentials."""
     folder.mkdir()
     (folder / ".credentials.json").symlink_to(to)
-
-
-def own_by(user: int, folder: Path) -> None:
-    """Have everything below a folder belong to somebody."""
-    for path in (folder, *folder.rglob("*")):
-        os.chown(path, user, user, follow_symlinks=False)
 
 
 def everything_on_command_lines() -> str:

@@ -9,6 +9,8 @@ from contextlib import suppress as passing
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.integration.containers.case_harness import IMAGE, USER, CaseTestCase
 from tests.integration.containers.engines import DockerEngine
 from tests.waiting import wait_until
@@ -16,6 +18,7 @@ from tests.waiting import wait_until
 ENDED = "the container service-case-odd exited after its start with status 137"
 
 
+@pytest.mark.long(minutes=2)
 class PodmanFaultTests(CaseTestCase):
     """What goes wrong is told with its cause."""
 

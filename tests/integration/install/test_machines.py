@@ -34,7 +34,7 @@ ANSWER = "the pears are ripe"
 COUNTER = "i=0; while sleep 0.1; do i=$((i+1)); echo $i >/workspaces/count; done"
 
 
-@pytest.mark.long
+@pytest.mark.long(minutes=15)
 class InstallTests(SynchronousTestCase):
     """One image and one wheel for all tests; a machine for each."""
 

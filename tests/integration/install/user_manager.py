@@ -78,7 +78,7 @@ class UserManager:
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
-            timeout=4 * PATIENCE,
+            timeout=10 * PATIENCE,
             check=False,
         )
 

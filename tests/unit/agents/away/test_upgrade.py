@@ -15,7 +15,7 @@ from tservice.store.schemas import find_packaged_schemas, read_steps
 
 
 class UpgradeTests(SynchronousTestCase):
-    """Schema step 40."""
+    """Schema step 41."""
 
     def test_counts_of_the_version_before_stay(self) -> None:
         path, steps = Path(self.mktemp()), read_steps(find_packaged_schemas())

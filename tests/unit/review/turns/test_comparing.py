@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.unit.review.test_locations import ShellMixin
+from tests.unit.review.shell_copies import ShellMixin
 from tests.unit.review.turns import comparing_cases
 from tservice.core.kernel.errors import ServiceError
 from tservice.review.turns.comparing import find_turn
