@@ -63,7 +63,7 @@ class McpSecurityTests(SynchronousTestCase):
         self.assertNotIn("send_input", self.names(reader))
         self.assertEqual(403, self.post(self.world.token("ann", "waits"), "initialize").status)
         program = self.connect({"Cookie": self.world.cookies["ann"]})
-        self.assertEqual(25, len(self.names(program)))
+        self.assertEqual(26, len(self.names(program)))
 
     def test_tools_have_the_effect_of_requests(self) -> None:
         mine = self.connect(self.world.token("ann", *ALL))

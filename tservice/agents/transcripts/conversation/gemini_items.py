@@ -82,7 +82,7 @@ def _iterate_replacement(messages: list[Mapping[str, Any]]) -> Iterator[Fragment
     """Yield the summary that replaces the conversation.
 
     A turn that is cancelled or interrupted also replaces the conversation: by the messages that are
-    known already, with one to the model that tells of it.
+    known already, with one that reports it to the model.
     """
     texts = [
         (str(each.get("id") or ""), join_text_blocks(each.get("content"))) for each in messages
