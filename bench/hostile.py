@@ -38,6 +38,8 @@ from tservice.terminal.frames.cell_styles import STYLE_BYTES, read_styles
 TURN = 0.25
 """Seconds of processor time in one turn of the reactor."""
 
+RUNS = 3
+
 Case = tuple[str, float, Callable[[], object]]
 """A name, the seconds of processor time that are allowed, and what is measured."""
 
@@ -152,13 +154,18 @@ def liars() -> Iterator[Row]:
         )
 
 
+def _time_once(work: Callable[[], object]) -> float:
+    begun = time.thread_time()
+    work()
+    return time.thread_time() - begun
+
+
 def _measured(cases: Iterator[Case]) -> Iterator[Row]:
     for name, limit, work in cases:
-        begun = time.thread_time()
-        work()
         yield Row(
             name=name,
-            ours=time.thread_time() - begun,
+            # What the machine adds differs from run to run: the least is the program's own.
+            ours=min(_time_once(work) for _ in range(RUNS)),
             peer=limit,
             unit="s",
             against="limit",
