@@ -40,6 +40,10 @@ class CellStyle(NamedTuple):
     reverse: bool = False
 
 
+_DEFAULT_STYLE = CellStyle()
+_RESETS = ((), (0,))
+
+
 class _RowStream(pyte.Stream):
     """Parser of text, line feeds and SGR sequences."""
 
@@ -65,6 +69,10 @@ class _StyleScreen(pyte.Screen):
         self.styles.append([])
 
     def select_graphic_rendition(self, *attrs: int) -> None:
+        if attrs in _RESETS:
+            # The shortest change, of which a frame can have the most.
+            self.cursor.attrs, self._style = self.default_char, _DEFAULT_STYLE
+            return
         known: list[int] = []
         dim = self._style.dim
         codes = iter(attrs)
