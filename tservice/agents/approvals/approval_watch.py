@@ -176,17 +176,20 @@ class ApprovalWatch:
         elif self._is_confirmed(look):
             self._replace_dialog(session, item, dialog)
 
-    def handle_hook_answer(self, session_id: str, data: Mapping[str, Any], rule: str) -> None:
+    def handle_hook_answer(self, session_id: str, data: Mapping[str, Any], rule: str) -> bool:
         """Handle a hook that a rule answered: its dialog closes by itself.
 
         @param rule: name of the rule.
+        @return: true if the dialog was an item, which is resolved now.
         """
         tool = get_tool_identity(data)
         self._told.add_report(session_id, data)
         self._closing[session_id] = get_unix_ms(self._clock)
         item = self._inbox.get_item(session_id)
-        if item is not None and item.kind is not ItemKind.IDLE and _is_item_of(item, tool):
-            self._inbox.resolve_item(item, ApprovalResolution.ANSWERED, rule)
+        if item is None or item.kind is ItemKind.IDLE or not _is_item_of(item, tool):
+            return False
+        self._inbox.resolve_item(item, ApprovalResolution.ANSWERED, rule)
+        return True
 
     def end_item(
         self, item: ApprovalItem, resolution: ApprovalResolution, rule: str | None = None

@@ -226,12 +226,13 @@ class ApprovalService:
             self._inbox.check_saved(session_id)
         return item.id
 
-    def record_hook_answer(self, session_id: str, data: Mapping[str, Any], rule: str) -> None:
+    def record_hook_answer(self, session_id: str, data: Mapping[str, Any], rule: str) -> bool:
         """Record that a rule answered a hook directly, so that its dialog becomes no item.
 
         @param data: the reduced data of the hook.
+        @return: true if the dialog was an item already, which is resolved now.
         """
-        self._watch.handle_hook_answer(session_id, data, rule)
+        return self._watch.handle_hook_answer(session_id, data, rule)
 
     # -- internal
 

@@ -121,8 +121,9 @@ class RuleAnswerer:
         told = RequestAnswer.ALLOWED if allows else RequestAnswer.DENIED
         self._rules.record_answer("", request, told, decision.rules)
         self._write_audit_entry(request, told, decision.rules, {"digest": data["tool_digest"]})
-        self._approvals.record_hook_answer(session_id, data, rule.name)
-        self._publish_answer(session, request, told, rule)
+        if not self._approvals.record_hook_answer(session_id, data, rule.name):
+            # The end of an item is an event that names the rule.
+            self._publish_answer(session, request, told, rule)
         return decision.action
 
     # -- internal

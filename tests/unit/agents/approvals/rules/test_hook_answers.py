@@ -133,6 +133,8 @@ class ClosingDialogTests(HookAnswerCase):
         self.assertEqual(ALLOWED, self.decision(self.request(session)))
         (told,) = [to_wire(e) for e in self.machine.events if e.name == "approval:resolved"]
         self.assertEqual(("answered", "tests"), (told["resolution"], told["rule"]))
+        # One question, one event: who counts answers counts it once.
+        self.assertEqual(["approval:resolved"], self.dialog_events())
 
     def test_dialog_of_another_tool_stays(self) -> None:
         self.add("npm", "test")
