@@ -16,6 +16,13 @@ from tservice.core.kernel.clock import wait_seconds
 from tservice.core.kernel.errors import make_conflict_error, make_failure_error
 from tservice.mux.interface import IPane, MuxError
 
+EFFECT_LOOKS = (*LOOKS, 2.0, 4.0)
+"""Seconds before each capture that checks for the effect of a decision.
+
+They are more than for a key: the agent has the decision, and on a busy machine it takes its time to
+draw what follows.
+"""
+
 _Q = TypeVar("_Q", bound="WaitingQuestion")
 _D = TypeVar("_D")
 
@@ -90,7 +97,7 @@ class ChannelAnswerer(AnswerChannel, Generic[_Q, _D]):
         return outcome
 
     async def _wait_until_closed(self, item: ApprovalItem, screen: AnswerScreen) -> AnswerOutcome:
-        for pause in LOOKS:
+        for pause in EFFECT_LOOKS:
             await wait_seconds(self._clock, pause)
             try:
                 seen = await screen.capture_now()

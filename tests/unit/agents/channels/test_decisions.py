@@ -55,13 +55,16 @@ class DecisionCase(ApprovalCase):
         self.spend(3)
         return session, held
 
-    def take(self, session: Session, held: Deferred[bytes]) -> None:
-        """The agent takes what its hook printed, and closes the dialog."""
+    def take(self, session: Session, held: Deferred[bytes], after: float = 0.0) -> None:
+        """The agent takes what its hook printed, and closes the dialog.
+
+        @param after: seconds until the dialog is closed.
+        """
         client = self.client(session)
 
         def close_dialog(output: bytes) -> bytes:
             if output:
-                client.leave("hook")
+                self.machine.clock.callLater(after, client.leave, "hook")
             return output
 
         held.addCallback(close_dialog)
@@ -87,6 +90,13 @@ class AnswerByHookTests(DecisionCase):
         self.assertEqual([], self.client(session).pressed)
         self.assertIsNone(self.inbox.get_item(session.id))
         self.assertEqual(("resolved", "answered"), self.told()[-1])
+
+    def test_agent_of_a_busy_machine_has_time_to_close_its_dialog(self) -> None:
+        session, held = self.held_dialog()
+        self.take(session, held, after=6.0)
+        self.give(self.item(session), "deny")
+        self.assertEqual("deny", self.decision(held)["behavior"])
+        self.assertEqual([("touch made.txt", "hook")], self.left(session))
 
     def test_option_yes_is_an_approval(self) -> None:
         session, held = self.held_dialog()
