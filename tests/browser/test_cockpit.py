@@ -9,6 +9,7 @@ from tests.browser.harness import (
     LOST,
     PHONE,
     BrowserCase,
+    captured_rows,
     expect_focus,
     is_uncovered,
     wait_until_on_page,
@@ -34,6 +35,25 @@ SHOWN_WHOLE = """() => {
   const tab = document.querySelector("[data-testid=tab][data-active=true]").getBoundingClientRect();
   return tab.left >= row.left - 1 && tab.right <= row.right + 1;
 }"""
+
+
+class HeldCode:
+    """The code that a page asks for, which waits until it is released."""
+
+    def __init__(self, page: Page) -> None:
+        self._held: list[Route] | None = []
+        page.route("**/*.js", self._take)
+
+    def _take(self, route: Route) -> None:
+        if self._held is None:
+            route.continue_()
+        else:
+            self._held.append(route)
+
+    def release(self) -> None:
+        held, self._held = self._held or [], None
+        for route in held:
+            route.continue_()
 
 
 class TabTests(BrowserCase):
@@ -195,6 +215,24 @@ class PaletteTests(BrowserCase):
         # The keyboard is the terminal's again, and Ctrl+K its program's.
         page.keyboard.press("Control+K")
         self.assertEqual(0, page.get_by_test_id("palette").count())
+
+    def test_letters_typed_before_the_code_came_reach_no_program(self) -> None:
+        daemon = self.daemon()
+        session = self.session(daemon)
+        for keys in ("Control+Shift+K", "Alt+Shift+N", "Alt+Shift+S", "Alt+Shift+H"):
+            page = self.terminal(daemon.url).page
+            code = HeldCode(page)
+            page.keyboard.press(keys)
+            page.keyboard.type("lost")
+            code.release()
+            page.locator("dialog[open]").wait_for()
+            self.leave(page)
+        path = f"/api/sessions/{session}/input"
+        daemon.request("POST", path, {"input": "echo here\r"}).data()
+        self.terminal(daemon.url).wait("here")
+        self.assertEqual(
+            ["$ echo here", "here", "$"], [r for r in captured_rows(daemon, session) if r]
+        )
 
     @pytest.mark.essential
     def test_palette_runs_a_command_and_opens_a_page(self) -> None:

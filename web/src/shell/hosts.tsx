@@ -1,5 +1,5 @@
 /** What opens over the terminals and beside them; its code comes when it is first shown. */
-import { useEffect, useLayoutEffect, useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { hasReceivedInit } from "../api/stream/connection.ts";
 import { sidebarShown } from "../features/sidebar/state.ts";
 import { openQuestion } from "../ui/ask.ts";
@@ -9,6 +9,7 @@ import { drawerOpen, paletteOpen } from "../ui/pages/openpanels.ts";
 import { besidePage, closePanel, panelState } from "../ui/pages/panel.ts";
 import { findPage, openPage, type Page } from "../ui/pages/registry.ts";
 import { Skeleton } from "../ui/Skeleton.tsx";
+import { useLeaveField } from "../ui/useLeaveField.ts";
 import { wide } from "../ui/width.ts";
 import { preloadPage } from "./PageBody.tsx";
 
@@ -55,6 +56,7 @@ function PagePlace({ page }: { page: Page }) {
 
 export function PageHost() {
   const page = findPage(openPage.value);
+  useLeaveField(page !== undefined);
   return page ? <PagePlace key={page.id} page={page} /> : null;
 }
 
@@ -67,12 +69,7 @@ const AskDialog = lazySlot(async () => (await import("../ui/AskDialog.tsx")).Ask
 
 export function AskHost() {
   const asked = openQuestion.value !== undefined;
-  // Until its code is there, an answer that is typed at once must not go to a program.
-  useLayoutEffect(() => {
-    const focused = document.activeElement;
-    if (asked && focused instanceof HTMLElement && focused.matches("input, textarea"))
-      if (!focused.closest("dialog")) focused.blur();
-  }, [asked]);
+  useLeaveField(asked);
   return asked ? <AskDialog /> : null;
 }
 
@@ -102,4 +99,14 @@ const Palette = lazySlot(async () => (await import("../features/palette/Palette.
   },
 });
 
-export const PaletteHost = () => (paletteOpen.value ? <Palette /> : null);
+/** The first key asks for its code: the letters that follow the shortcut are for its field. */
+export function PaletteHost() {
+  const opens = paletteOpen.value;
+  useLeaveField(opens);
+  useEffect(() => {
+    const preload = () => void Palette.preload();
+    addEventListener("keydown", preload, { once: true, capture: true });
+    return () => removeEventListener("keydown", preload, { capture: true });
+  }, []);
+  return opens ? <Palette /> : null;
+}

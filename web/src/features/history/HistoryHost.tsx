@@ -1,6 +1,7 @@
 import { showError } from "../../store/toasts.ts";
 import { lazySlot } from "../../ui/lazySlot.tsx";
 import { historyOpen } from "../../ui/pages/openpanels.ts";
+import { useLeaveField } from "../../ui/useLeaveField.ts";
 
 /** The history needs xterm, so its code comes when it is first opened. */
 const HistoryView = lazySlot(async () => (await import("./HistoryView.tsx")).HistoryView, {
@@ -12,5 +13,6 @@ const HistoryView = lazySlot(async () => (await import("./HistoryView.tsx")).His
 
 export function HistoryHost() {
   const wanted = historyOpen.value;
+  useLeaveField(wanted !== undefined);
   return wanted ? <HistoryView {...wanted} /> : null;
 }

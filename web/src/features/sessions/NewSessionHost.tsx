@@ -2,6 +2,7 @@
 import { showError } from "../../store/toasts.ts";
 import { lazySlot } from "../../ui/lazySlot.tsx";
 import { newSessionOpen } from "../../ui/pages/openpanels.ts";
+import { useLeaveField } from "../../ui/useLeaveField.ts";
 
 const NewSession = lazySlot(async () => (await import("./NewSession.tsx")).NewSession, {
   failed: (error) => {
@@ -10,4 +11,8 @@ const NewSession = lazySlot(async () => (await import("./NewSession.tsx")).NewSe
   },
 });
 
-export const NewSessionHost = () => (newSessionOpen.value ? <NewSession /> : null);
+export function NewSessionHost() {
+  const opens = newSessionOpen.value;
+  useLeaveField(opens);
+  return opens ? <NewSession /> : null;
+}
