@@ -11,9 +11,23 @@ import { registerHelp } from "../features/shortcuts/page.ts";
 import { followServers } from "../features/webtabs/servers.ts";
 import { isAdmin, isMultiUser } from "../store/me.ts";
 import { activeSession, cliOf, sessions } from "../store/state.ts";
-import { FIRST_PAGE, openPage, registerPage, RULES_PAGE, type Page } from "../ui/pages/registry.ts";
+import {
+  AWAY_PAGE,
+  FIRST_PAGE,
+  openPage,
+  registerPage,
+  RULES_PAGE,
+  type Page,
+} from "../ui/pages/registry.ts";
 
 const PAGES: readonly Page[] = [
+  {
+    id: AWAY_PAGE,
+    title: "While you were away",
+    icon: "lines",
+    order: 12,
+    load: async () => (await import("../features/away/AwayPage.tsx")).AwayPage,
+  },
   {
     id: "restore",
     title: "Restore sessions",

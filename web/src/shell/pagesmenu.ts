@@ -17,7 +17,7 @@ interface Area {
 const WORK: Area = {
   title: "Work",
   icon: "folder",
-  pages: ["restore", "cases", "files", "review", "git", "webtabs", "shared"],
+  pages: ["away", "restore", "cases", "files", "review", "git", "webtabs", "shared"],
 };
 
 const AREAS: readonly Area[] = [

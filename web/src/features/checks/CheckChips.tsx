@@ -13,19 +13,20 @@ export function CheckChips({ session }: { session: Session }) {
   const order = { bad: 0, busy: 1, none: 2, good: 3 };
   const sorted = run.checks.toSorted((one, other) => order[markOf(one.state)] - order[markOf(other.state)]);
   const more = sorted.length - SHOWN;
+  const shown = sorted.slice(0, SHOWN).map((each) => ({ ...each, text: formatOutcome(each) }));
   const said = run.checks.map(({ name, state }) => `${name} ${describeState(state)}`).join(", ");
   return (
     <button
       type="button"
       class="check-chips"
       data-tip={`Checks: ${said}`}
-      aria-label={`Checks of ${session.name}: ${said}`}
+      aria-label={`${shown.map(({ text }) => text).join(" ")}, checks of ${session.name}: ${said}`}
       onClick={() => (openResults.value = session.id)}
       data-testid="check-chips"
     >
-      {sorted.slice(0, SHOWN).map((each) => (
-        <span key={each.name} data-mark={markOf(each.state)}>
-          {formatOutcome(each)}
+      {shown.map(({ name, state, text }) => (
+        <span key={name} data-mark={markOf(state)}>
+          {text}
         </span>
       ))}
       {more > 0 && <span data-mark="none">+{more}</span>}

@@ -1,14 +1,18 @@
 /** Tells the service which session a person looks at: its notices wait, and what it did is seen. */
-import { effect } from "@preact/signals";
+import { computed, effect } from "@preact/signals";
 import { api } from "../../api/client.ts";
 import { hasReceivedInit } from "../../api/stream/connection.ts";
 import { activeId } from "../../store/state.ts";
+import { staged } from "../../ui/pages/stage.ts";
 
 /** The service forgets a report after 25 s. */
 const REPEAT_MS = 10_000;
 
 /** Somebody who has not touched this page for so long may have left (ms). */
 export const IDLE_MS = 120_000;
+
+/** The session in front, unless a page such as the fleet stands in its place. */
+const inFront = computed(() => (staged.value === undefined ? activeId.value : undefined));
 
 /** @returns the session that is looked at; undefined: none. */
 export function lookedAt(
@@ -40,7 +44,7 @@ function report(): void {
     touchedAt,
     now: Date.now(),
   };
-  const id = lookedAt(activeId.peek(), page);
+  const id = lookedAt(inFront.peek(), page);
   if (id !== undefined) void send(id, true);
   else if (told !== undefined) void send(told, false);
   told = id;
@@ -61,7 +65,7 @@ export function startLooking(): void {
   window.addEventListener("blur", report);
   setInterval(report, REPEAT_MS);
   effect(() => {
-    void activeId.value;
+    void inFront.value;
     if (hasReceivedInit.value) report();
   });
 }

@@ -42,6 +42,7 @@ export const WORDS: Readonly<Record<string, string>> = {
   theme: "dark light color colour appearance mode night day contrast",
   // Pages
   "page-fleet": "dashboard overview all agents home board status monitor",
+  "page-away": "summary digest report night overnight progress since recap",
   "page-approvals": "approvals permission permissions waiting pending notifications bell questions",
   "page-restore": "reboot recover lost again",
   "page-cases": "projects project folder worktree clone repository repo open",

@@ -27,6 +27,7 @@ export interface Page {
 }
 
 /** Pages that other features open. */
+export const AWAY_PAGE = "away";
 export const CRON_PAGE = "cron";
 export const FILES_PAGE = "files";
 export const GIT_PAGE = "git";
