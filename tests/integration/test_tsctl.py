@@ -245,6 +245,31 @@ class TsctlOtherCommandTests(TsctlCase):
         self.tsctl("cases", "rm", "--force", "three")
         self.assertEqual([], self.json("cases", "ls"))
 
+    def test_checks_of_a_repository_are_read_approved_and_withdrawn(self) -> None:
+        case = Path(self.tsctl("cases", "new", "site").strip())
+        session = self.tsctl("new", "shell", "--case", "site").strip()
+        self.assertEqual("state  none\n", self.tsctl("checks", "file", session))
+        file = case / ".tservice.yaml"
+        file.write_text("checks: [{name: tests, command: make test}]\n")
+        shown = self.tsctl("checks", "file", session).split("\n")
+        self.assertEqual("state  unapproved", shown[0])
+        approved = shown[1].split()[1]
+        self.assertEqual("checks: [{name: tests, command: make test}]", shown[2])
+        self.assertEqual("1 checks\n", self.tsctl("checks", "approve", session, approved))
+        file.write_text("checks: [{name: tests, command: make \x1b[31mall}]\n")
+        changed = self.tsctl("checks", "file", session)
+        self.assertIn("state    invalid", changed)
+        self.assertNotIn("\x1b", changed)
+        file.write_text("checks: [{name: tests, command: make all}]\n")
+        changed = self.tsctl("checks", "file", session)
+        self.assertIn("+checks: [{name: tests, command: make all}]\n", changed)
+        self.assertIn("hash", self.fails("checks", "approve", session, "x"))
+        self.assertIn("changed", self.fails("checks", "approve", session, approved))
+        self.tsctl("checks", "withdraw", session)
+        self.assertEqual(
+            "unapproved", json.loads(self.tsctl("checks", "file", session, "--json"))["state"]
+        )
+
     def test_history_lists_conversations(self) -> None:
         self.assertRegex(self.tsctl("history"), r"\AID +MODE +CHANGED +TITLE +FOLDER\n\Z")
         self.assertEqual([], self.json("history", "anything"))

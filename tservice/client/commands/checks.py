@@ -1,4 +1,4 @@
-"""C{checks ls}, C{log}, C{run}, C{cancel}, C{get} and C{set} (protocol-checks)."""
+"""Commands of C{tsctl checks} (protocol-checks, protocol-checks-file)."""
 
 from __future__ import annotations
 
@@ -79,6 +79,36 @@ def set_checks(context: CommandContext) -> int:
     return 0
 
 
+def show_file(context: CommandContext) -> int:
+    """Print the file of a session's folder that brings checks: its state, hash, and what to read.
+
+    That is the difference from what was approved, or the whole text.
+    """
+    found = context.caller.send_request("GET", _make_file_path(context))
+    if context.words.json:
+        context.shell.print_json(found)
+        return 0
+    fields = ("state", "hash", "problem")
+    context.shell.print_table([(name, safe_line(found[name])) for name in fields if name in found])
+    for line in (found.get("diff") or found.get("text") or "").splitlines():
+        context.shell.print_line(safe_line(line))
+    return 0
+
+
+def approve_file(context: CommandContext) -> int:
+    """Approve the content of the file that has a hash, so that its checks run."""
+    body = {"hash": context.words.hash}
+    found = context.caller.send_request("PUT", _make_file_path(context), body)
+    context.print_result(found, f"{len(found['checks'])} checks")
+    return 0
+
+
+def withdraw_file(context: CommandContext) -> int:
+    """Withdraw the approval of the file, so that its checks run no more."""
+    context.caller.send_request("DELETE", _make_file_path(context))
+    return 0
+
+
 _FIELDS = ("checks", "onFailure", "maxAttempts")
 
 
@@ -86,6 +116,10 @@ def _fetch_checks(context: CommandContext) -> dict[str, Any]:
     path = build_session_path(context.find_session()["id"], "/checks")
     found: dict[str, Any] = context.caller.send_request("GET", path)
     return found
+
+
+def _make_file_path(context: CommandContext) -> str:
+    return build_session_path(context.find_session()["id"], "/checks/file")
 
 
 def _make_case_path(context: CommandContext) -> str:

@@ -363,6 +363,22 @@ COMMANDS = (
         "They run commands later, as the user of the sessions.",
     ),
     CommandSpec(
+        ("checks", "file"), "checks:show_file", "print the file with checks of a session's folder",
+        (SESSION, JSON),
+        "Prints the state and the hash of .tservice.yaml, and its text or what changed in it since"
+        " it was approved.",
+    ),
+    CommandSpec(
+        ("checks", "approve"), "checks:approve_file", "let the checks of such a file run",
+        (SESSION, CommandOption(("HASH",), "Hash that \"checks file\" printed"), JSON),
+        "They run commands later, as the user of the session.  Another content than the one with"
+        " this hash is not approved.",
+    ),
+    CommandSpec(
+        ("checks", "withdraw"), "checks:withdraw_file", "let the checks of such a file run no more",
+        (SESSION,),
+    ),
+    CommandSpec(
         ("files", "ls"), "files:ls", "list a folder of a session's workspace",
         (
             SESSION,
