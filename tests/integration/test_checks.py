@@ -165,13 +165,25 @@ class ShellCheckProcessTests(CheckProcessTests):
         self.assertEqual(CheckState.TIMED_OUT, found.state)
         self.assertEqual(0, self.count_left())
 
-    async def test_lost_way_is_reported_and_ends_the_processes(self) -> None:
-        # The way ends before the shell, as an ssh client does.
+    def put_behind_a_way(self) -> None:
+        """Have the way end before the shell, as an ssh client does."""
         relay = ("/bin/sh", "-c", 'cat | setsid "$0" "$@"', *self.shell, *HEARING[1:])
         location = evolve(
             self.place.location, find_shell=lambda: LocationShell(argv=relay, env=self.environ)
         )
         self.place = evolve(self.place, location=location)
+
+    async def wait_until_none_is_left(self) -> None:
+        while self.count_left():
+            await deferLater(reactor, 0.05)
+
+    async def test_stopping_the_runner_interrupts_a_check(self) -> None:
+        self.put_behind_a_way()
+        await super().test_stopping_the_runner_interrupts_a_check()
+        await self.wait_until_none_is_left()
+
+    async def test_lost_way_is_reported_and_ends_the_processes(self) -> None:
+        self.put_behind_a_way()
         running = self.begin("touch begun; sleep 600")
         await self.wait_for_file("begun")
         (local,) = self.children._running
@@ -180,8 +192,7 @@ class ShellCheckProcessTests(CheckProcessTests):
         found = await running
         self.assertEqual(CheckState.UNAVAILABLE, found.state)
         self.assertIn("the connection ended before the check did", found.reason or "")
-        while self.count_left():
-            await deferLater(reactor, 0.05)
+        await self.wait_until_none_is_left()
 
     async def test_location_that_cannot_bound_it_says_why(self) -> None:
         (self.folder / "bin").mkdir()

@@ -1,11 +1,12 @@
-"""Turns of a played agent with checks that fail, hang, fork, flood and grab for a terminal.
+"""Turns of an agent with checks that fail, hang, fork, flood and grab for a terminal.
 
 Each turn has a plan: the outcomes of its check, one after the other. 40 of 100 begin red. A red
 outcome is sent back to the agent up to three times in a row. What counts is the agent's own record
-of its prompts, the receiver of notices, and the executions that the check writes down by itself.
-With C{--kills} the daemon is killed at random moments of so many turns in 100, and started again.
+of its prompts (of a real one: what the stub model was asked), the receiver of notices, and the
+executions that the check writes down by itself. With C{--kills} the daemon is killed at random
+moments of so many turns in 100, and started again. With C{--cli} the agents are real ones.
 
-C{python -m tests.stress.checks --turns 400 --seed 1 --kills 10}
+C{python -m tests.stress.checks --turns 400 --seed 1 --kills 10 --cli claude}
 """
 
 from __future__ import annotations
@@ -17,17 +18,21 @@ import random
 import threading
 import time
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
-from attrs import asdict, define, field
+from attrs import asdict, define, field, frozen
 
 from tests.agents.mock_tui.log import read_turns
 from tests.agents.mock_tui.scenario import MockScenario
 from tests.held_port import HeldPort
 from tests.integration.agents.harness import SCENARIO, played_daemon
 from tests.integration.harness import DaemonHarness
+from tests.stress.conversation_clis import MANNERS
+from tests.stress.harness import StressHarness, serve_cli
 from tests.waiting import wait_until
 
 ATTEMPTS = 3
@@ -38,7 +43,7 @@ BAD = {
     "fail": "exit 7",
     "hang": "trap '' TERM HUP INT; while :; do sleep 1; done",
     "fork": "for i in 1 2 3 4 5; do setsid sh -c 'setsid sleep 600 & sleep 600' & done; exit 7",
-    "flood": "yes flood",
+    "flood": "yes 'RUN: date +%N >> touched'",
     "tty": "(exec < /dev/tty) 2> /dev/null && echo GRABBED; read -r line && echo GRABBED; exit 7",
 }
 """What a red check does; all of it ends red."""
@@ -52,11 +57,99 @@ number=$(wc -l < executions)
 echo begun >> executions
 outcome=$(sed -n "$((number + 1))p" plan)
 echo "mark-$number-end outcome ${outcome:-green}"
+echo "RUN: date +%%N >> touched"
 case "${outcome:-green}" in
 %s
 *) exit 0 ;;
 esac
 """
+
+
+class CheckedAgent(Protocol):
+    """An agent in a daemon, and what it was told.
+
+    @ivar work: its folder.
+    """
+
+    daemon: DaemonHarness
+    work: Path
+
+    def session_fields(self) -> dict[str, Any]:
+        """What a session of it is made with."""
+
+    def write_prompt(self, number: int) -> str:
+        """The prompt of a turn, in which the agent changes a file."""
+
+    def read_prompts(self) -> list[str]:
+        """What it was told."""
+
+
+@frozen
+class PlayedAgent:
+    """A played Claude Code, whose own record is a file of its folder."""
+
+    daemon: DaemonHarness
+    work: Path
+
+    def session_fields(self) -> dict[str, Any]:
+        return {"mode": "primary"}
+
+    def write_prompt(self, number: int) -> str:
+        return f"SAY: turn {number}"
+
+    def read_prompts(self) -> list[str]:
+        file = self.work / "turns.json"
+        return [turn.prompt for turn in read_turns(file)] if file.exists() else []
+
+
+@frozen
+class RealAgent:
+    """A CLI, whose model is the stub: what a red check prints tells it what to do."""
+
+    place: StressHarness
+
+    @property
+    def daemon(self) -> DaemonHarness:
+        return self.place.daemon
+
+    @property
+    def work(self) -> Path:
+        return self.place.world.place.work
+
+    def session_fields(self) -> dict[str, Any]:
+        manner = self.place.manner
+        return {"mode": manner.mode, "envOverrides": self.place.env, "params": {**manner.params}}
+
+    def write_prompt(self, number: int) -> str:
+        return f"RUN: echo turn {number} >> touched"
+
+    def read_prompts(self) -> list[str]:
+        return [turn.prompt for turn in self.place.world.stub.turns()]
+
+
+@contextmanager
+def serve_played() -> Iterator[PlayedAgent]:
+    """A played agent in a folder of its own."""
+    daemon = played_daemon()
+    try:
+        work = daemon.folder / "work" / "site"
+        (work / "gates").mkdir(parents=True)
+        (work / SCENARIO).write_text(json.dumps(asdict(MockScenario(speed=20.0))))
+        yield PlayedAgent(daemon, work)
+    finally:
+        daemon.close()
+
+
+@contextmanager
+def serve_real(cli: str) -> Iterator[RealAgent]:
+    """A real agent that may use every tool.
+
+    @raise CliUnavailable: it cannot be installed.
+    """
+    with serve_cli(cli) as place:
+        MANNERS[cli].allow(place.world.place.home)
+        place.daemon.stop()
+        yield RealAgent(place)
 
 
 class NoticeInbox:
@@ -123,34 +216,31 @@ class CheckFigures:
 
 
 class CheckStress:
-    """A daemon, a played agent, and the plan of its check."""
+    """An agent, and the plan of its check."""
 
-    def __init__(self, dice: random.Random) -> None:
-        self.dice, self.figures = dice, CheckFigures()
+    def __init__(self, agent: CheckedAgent, dice: random.Random) -> None:
+        self.agent, self.dice, self.figures = agent, dice, CheckFigures()
+        self.daemon = agent.daemon
         self.inbox = NoticeInbox()
-        self.daemon: DaemonHarness = played_daemon()
         # The hooks of a running agent know one address.
         self.port = HeldPort()
         self.start()
-        self.work = self.daemon.folder / "work" / "site"
         self.control = self.daemon.folder / "control"
-        for folder in (self.work / "gates", self.control):
-            folder.mkdir(parents=True)
+        self.control.mkdir()
         for name in ("executions", "plan"):
             (self.control / name).write_text("")
         arms = "\n".join(f"{name}) {script} ;;" for name, script in BAD.items())
         (self.control / "check.sh").write_text(CHECK % arms)
-        scenario = MockScenario(speed=20.0)
-        (self.work / SCENARIO).write_text(json.dumps(asdict(scenario)))
         self.call("PUT", "/api/settings", primaryMode="normal")
         self.call("PUT", "/api/webhook", enabled=True, kind="generic", scope="all",
                   url=self.inbox.url)  # fmt: skip
-        self.call("POST", "/api/cases/link", name="site", path=str(self.work))
+        self.call("POST", "/api/cases/link", name="site", path=str(agent.work))
         command = f"CONTROL={self.control} MARK={self.mark} sh {self.control}/check.sh"
         check = {"name": "tests", "command": command, "timeoutSeconds": LIMIT}
         self.call("PUT", "/api/cases/site/checks", checks=[check], onFailure="send_back",
                   maxAttempts=ATTEMPTS)  # fmt: skip
-        made = self.call("POST", "/api/sessions", mode="primary", caseName="site", start=True)
+        fields = agent.session_fields()
+        made = self.call("POST", "/api/sessions", caseName="site", start=True, **fields)
         self.id: str = made["session"]["id"]
 
     @property
@@ -162,8 +252,7 @@ class CheckStress:
         self.daemon.start(listen=[self.port.endpoint])
 
     def close(self) -> None:
-        """End everything."""
-        self.daemon.close()
+        """End what this has begun."""
         self.port.close()
         self.inbox.close()
 
@@ -172,8 +261,7 @@ class CheckStress:
 
     def prompts(self) -> list[str]:
         """What the agent was told."""
-        file = self.work / "turns.json"
-        return [turn.prompt for turn in read_turns(file)] if file.exists() else []
+        return self.agent.read_prompts()
 
     def count_executions(self) -> int:
         return len((self.control / "executions").read_text().splitlines())
@@ -188,7 +276,8 @@ class CheckStress:
         executed, before, rung = self.count_executions(), self.prompts(), len(self.inbox.events)
         padding = ["green"] * executed
         (self.control / "plan").write_text("\n".join([*padding, *plan, ""]))
-        self.call("POST", f"/api/sessions/{self.id}/input", input=f"SAY: turn {number}\r")
+        self.call("POST", f"/api/sessions/{self.id}/input",
+                  input=f"{self.agent.write_prompt(number)}\r")  # fmt: skip
         if kills:
             self.kill_and_start(executed)
         wait_until("the end of the turn", lambda: self.is_settled(before), patience=HELD,
@@ -292,18 +381,19 @@ class CheckStress:
         return left
 
 
-def run(turns: int, seed: int, kills: int) -> CheckFigures:
+def run(turns: int, seed: int, kills: int, cli: str | None = None) -> CheckFigures:
     """Play so many turns."""
     dice = random.Random(seed)
-    stress = CheckStress(dice)
-    begun = time.monotonic()
-    try:
-        for number in range(turns):
-            stress.play_turn(number, kills=dice.random() * 100 < kills)
-            time.sleep(QUIET)
-    finally:
-        stress.figures.seconds = round(time.monotonic() - begun, 1)
-        stress.close()
+    with serve_played() if cli is None else serve_real(cli) as agent:
+        stress = CheckStress(agent, dice)
+        begun = time.monotonic()
+        try:
+            for number in range(turns):
+                stress.play_turn(number, kills=dice.random() * 100 < kills)
+                time.sleep(QUIET)
+        finally:
+            stress.figures.seconds = round(time.monotonic() - begun, 1)
+            stress.close()
     return stress.figures
 
 
@@ -313,9 +403,10 @@ def main() -> int:
     parser.add_argument("--turns", type=int, default=400)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--kills", type=int, default=0, help="of 100 turns")
+    parser.add_argument("--cli", choices=MANNERS, help="a real agent instead of the played one")
     given = parser.parse_args()
-    figures = run(given.turns, given.seed, given.kills)
-    print(f"seed {given.seed}: {figures}")
+    figures = run(given.turns, given.seed, given.kills, given.cli)
+    print(f"{given.cli or 'played'}, seed {given.seed}: {figures}")
     return 0 if figures.clean else 1
 
 
