@@ -42,3 +42,5 @@ class ShellProgramTests(DaemonCase):
         self.assertIn(f"port {port}", screen)
         run("\x03")
         wait_until("no port", lambda: "serverPorts" not in record())
+        # A shell that is hung up while it waits for a program does not always tell its jobs.
+        service.request("DELETE", path).data()
