@@ -43,7 +43,7 @@ BAD = {
     "fail": "exit 7",
     "hang": "trap '' TERM HUP INT; while :; do sleep 1; done",
     "fork": "for i in 1 2 3 4 5; do setsid sh -c 'setsid sleep 600 & sleep 600' & done; exit 7",
-    "flood": "yes 'RUN: date +%N >> touched'",
+    "flood": 'yes "$(cat "$CONTROL/repair")"',
     "tty": "(exec < /dev/tty) 2> /dev/null && echo GRABBED; read -r line && echo GRABBED; exit 7",
 }
 """What a red check does; all of it ends red."""
@@ -57,7 +57,7 @@ number=$(wc -l < executions)
 echo begun >> executions
 outcome=$(sed -n "$((number + 1))p" plan)
 echo "mark-$number-end outcome ${outcome:-green}"
-echo "RUN: date +%%N >> touched"
+cat "$CONTROL/repair"
 case "${outcome:-green}" in
 %s
 *) exit 0 ;;
@@ -66,19 +66,20 @@ esac
 
 
 class CheckedAgent(Protocol):
-    """An agent in a daemon, and what it was told.
+    """An agent in a daemon, and what it was told."""
 
-    @ivar work: its folder.
-    """
+    @property
+    def daemon(self) -> DaemonHarness: ...
 
-    daemon: DaemonHarness
-    work: Path
+    @property
+    def work(self) -> Path:
+        """Its folder."""
 
     def session_fields(self) -> dict[str, Any]:
         """What a session of it is made with."""
 
-    def write_prompt(self, number: int) -> str:
-        """The prompt of a turn, in which the agent changes a file."""
+    def write_prompt(self, words: str) -> str:
+        """A prompt in which the agent changes a file."""
 
     def read_prompts(self) -> list[str]:
         """What it was told."""
@@ -94,8 +95,8 @@ class PlayedAgent:
     def session_fields(self) -> dict[str, Any]:
         return {"mode": "primary"}
 
-    def write_prompt(self, number: int) -> str:
-        return f"SAY: turn {number}"
+    def write_prompt(self, words: str) -> str:
+        return f"SAY: {words}"
 
     def read_prompts(self) -> list[str]:
         file = self.work / "turns.json"
@@ -120,8 +121,9 @@ class RealAgent:
         manner = self.place.manner
         return {"mode": manner.mode, "envOverrides": self.place.env, "params": {**manner.params}}
 
-    def write_prompt(self, number: int) -> str:
-        return f"RUN: echo turn {number} >> touched"
+    def write_prompt(self, words: str) -> str:
+        name, given = MANNERS[self.place.cli].run(f"echo {words} $(date +%N) >> touched")
+        return f"TOOL: {name} {json.dumps(given)}"
 
     def read_prompts(self) -> list[str]:
         return [turn.prompt for turn in self.place.world.stub.turns()]
@@ -229,6 +231,7 @@ class CheckStress:
         self.control.mkdir()
         for name in ("executions", "plan"):
             (self.control / name).write_text("")
+        (self.control / "repair").write_text(agent.write_prompt("repaired") + "\n")
         arms = "\n".join(f"{name}) {script} ;;" for name, script in BAD.items())
         (self.control / "check.sh").write_text(CHECK % arms)
         self.call("PUT", "/api/settings", primaryMode="normal")
@@ -277,7 +280,7 @@ class CheckStress:
         padding = ["green"] * executed
         (self.control / "plan").write_text("\n".join([*padding, *plan, ""]))
         self.call("POST", f"/api/sessions/{self.id}/input",
-                  input=f"{self.agent.write_prompt(number)}\r")  # fmt: skip
+                  input=f"{self.agent.write_prompt(f'turn {number}')}\r")  # fmt: skip
         if kills:
             self.kill_and_start(executed)
         wait_until("the end of the turn", lambda: self.is_settled(before), patience=HELD,
@@ -322,6 +325,7 @@ class CheckStress:
             found["running"],
             runs,
             self.prompts()[-2:],
+            self.call("GET", f"/api/sessions/{self.id}/terminal")["terminalBuffer"][-3000:],
         )
 
     def judge(
@@ -403,7 +407,7 @@ def main() -> int:
     parser.add_argument("--turns", type=int, default=400)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--kills", type=int, default=0, help="of 100 turns")
-    parser.add_argument("--cli", choices=MANNERS, help="a real agent instead of the played one")
+    parser.add_argument("--cli", choices=["claude"], help="a real agent instead of the played one")
     given = parser.parse_args()
     figures = run(given.turns, given.seed, given.kills, given.cli)
     print(f"{given.cli or 'played'}, seed {given.seed}: {figures}")
