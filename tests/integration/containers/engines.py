@@ -17,6 +17,8 @@ from tests.agents.netns import inside_network_of, loopback_only
 from tests.integration.containers.dockerd import DOCKERD, DockerDaemon, RootlessDockerd
 from tests.integration.containers.images import PATH, PROGRAMS, pack_image
 from tests.run_figures import report_figure
+from tests.run_folder import find_processes
+from tests.waiting import wait_until
 from tservice.containers.model import EngineKind as EngineName
 
 Image = tuple[str, tuple[str, ...], str]
@@ -94,9 +96,15 @@ class PodmanEngine(TestEngine):
     def close(self) -> None:
         self.run("rm", "--all", "--force", "--time", "0", check=False)
         self.run("rmi", "--all", "--force", check=False)
+        # What cleans up behind an ended container mounts the storage once more.
+        wait_until("no helper of podman", lambda: not self._list_helpers(), told=self._list_helpers)
         storage = self.folder / "storage/overlay"
         subprocess.run(["umount", str(storage)], capture_output=True, check=False)
         super().close()
+
+    def _list_helpers(self) -> list[str]:
+        running = (command for _, command in find_processes(self.folder))
+        return [each for each in running if "podman" in each or "conmon" in each]
 
     def _configured(self) -> Mapping[str, str]:
         storage, engine = self.folder / "storage.conf", self.folder / "containers.conf"
