@@ -369,13 +369,13 @@ COMMANDS = (
         " it was approved.",
     ),
     CommandSpec(
-        ("checks", "approve"), "checks:approve_file", "let the checks of such a file run",
+        ("checks", "approve"), "checks:approve_file", "approve the checks that a repository brings",
         (SESSION, CommandOption(("HASH",), "Hash that \"checks file\" printed"), JSON),
         "They run commands later, as the user of the session.  Another content than the one with"
         " this hash is not approved.",
     ),
     CommandSpec(
-        ("checks", "withdraw"), "checks:withdraw_file", "let the checks of such a file run no more",
+        ("checks", "withdraw"), "checks:withdraw_file", "withdraw the approval of those checks",
         (SESSION,),
     ),
     CommandSpec(
