@@ -44,6 +44,7 @@ class StubScriptTests(SynchronousTestCase):
 
     def test_directive_word_inside_a_sentence_is_ignored(self) -> None:
         self.assertIs(None, directive("please SAY: nothing"))
+        self.assertEqual(SayDirective(text="one"), directive('SAY: one\nTOOL: Bash {"command": "e'))
 
     def test_closing_sentence_follows_a_tool_call(self) -> None:
         self.assertEqual(

@@ -27,6 +27,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any
 
 from attrs import frozen
@@ -166,13 +167,16 @@ DIRECTIVES: Mapping[str, Callable[[str], Plan]] = {
 
 
 def directive(prompt: str) -> Plan | None:
-    """The plan of the last directive in the prompt, or L{None} where it has none."""
-    found = None
-    for line in prompt.splitlines():
+    """The plan of the last directive in the prompt, or L{None} where it has none.
+
+    A prompt may end with a program's output that is cut: half of a tool's input is no directive.
+    """
+    for line in reversed(prompt.splitlines()):
         word, colon, value = line.strip().partition(":")
         if colon and word in DIRECTIVES:
-            found = (word, value.strip())
-    return None if found is None else DIRECTIVES[found[0]](found[1])
+            with suppress(json.JSONDecodeError):
+                return DIRECTIVES[word](value.strip())
+    return None
 
 
 def _plan_step(plan_file: str | None, last_tool: str | None) -> Plan:
