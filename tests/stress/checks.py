@@ -47,6 +47,8 @@ BAD = {
     "tty": "(exec < /dev/tty) 2> /dev/null && echo GRABBED; read -r line && echo GRABBED; exit 7",
 }
 """What a red check does; all of it ends red."""
+UNCHANGED = "the agent changed nothing"
+"""Reason of a run that was sent to the agent in vain."""
 QUIET = 3.2
 """Seconds between two turns: an equal notice of a session within 3 s is not sent again."""
 HELD = 120.0
@@ -347,7 +349,7 @@ class CheckStress:
         asked = [text for text in self.prompts()[len(before) :] if "failed after your" in text]
         figures.sent_back += len(asked)
         # Two runs that fail alike send the same text, so the runs are counted.
-        wanted = [run for run in new if run["followUp"] == "sent"]
+        wanted = [run for run in new if run["followUp"] == "sent" or run.get("reason") == UNCHANGED]
         figures.doubled_prompts += max(0, len(asked) - len(wanted))
         gave_up = runs[0]["followUp"] == "notified"
         figures.given_up += gave_up
@@ -366,7 +368,8 @@ class CheckStress:
         figures.grabbed += "GRABBED" in output
         figures.left_processes += self.count_left()
         if not kills and [run["state"] for run in new] != self.expect_states(plan):
-            figures.surprises.append(f"{plan}: {[run['state'] for run in new]}")
+            seen = [(run["state"], run["followUp"], run.get("reason")) for run in new]
+            figures.surprises.append(f"{plan}: {seen}")
 
     def expect_states(self, plan: list[str]) -> list[str]:
         """The states of the runs, newest first."""
