@@ -268,7 +268,11 @@ class ConversationLife:
         self._place.call("POST", f"{self._path}/input", input=f"{text}\r")
         self._said.append(text)
         wait_until("the command", begun.exists, told=self._screen)
-        for key in self._manner.interrupt:
+        first, *more = self._manner.interrupt
+        self._place.call("POST", f"{self._path}/send-key", key=first)
+        for key in more:
+            # Two keys in one read would be another key.
+            wait_until("the question", lambda: "again" in self._screen(), told=self._screen)
             self._place.call("POST", f"{self._path}/send-key", key=key)
         self._rest()
 

@@ -41,6 +41,8 @@ def _claude_block(line: dict[str, Any], block: dict[str, Any], waiting: list[str
         return []
     text = block["text"]
     if line["type"] == "assistant":
+        if (line["message"].get("model"), text) == ("<synthetic>", "No response requested."):
+            return []  # what the CLI writes when it continues, and shows nobody
         return [("error" if line.get("isApiErrorMessage") else "answer", text)]
     if line.get("isCompactSummary"):
         return [("compaction", text)]
