@@ -17,7 +17,8 @@ from tservice.review.comments import CommentService
 from tservice.review.commit_routes import CommitRoutes
 from tservice.review.committing import CommitService
 from tservice.review.comparison.base_choice import BaseChooser
-from tservice.review.comparison.worktrees import WorktreeComparer
+from tservice.review.comparison.comparer import TreeComparer
+from tservice.review.comparison.worktrees import SessionTrees
 from tservice.review.forge.github import GitHubForge
 from tservice.review.forge.gitlab import GitLabForge
 from tservice.review.forge.marks import PullRequestMarks
@@ -28,7 +29,7 @@ from tservice.review.reverting import RevertService
 from tservice.review.routes import ChangesRoutes
 from tservice.review.service import ReviewService
 from tservice.review.store import ReviewStore
-from tservice.review.turns.comparing import TurnComparer
+from tservice.review.turns.comparing import TurnTrees
 from tservice.review.turns.recording import TurnRecorder
 from tservice.review.turns.store import TurnStore
 from tservice.review.watching import ChangesWatcher
@@ -61,6 +62,13 @@ def build_review(
     review.on_read = watcher.report_changes
     turns = TurnStore(ground.database)
     recorder = TurnRecorder(clock=clock, hub=ground.hub, copies=copies, store=turns)
+    session_trees, turn_trees = SessionTrees(sessions, copies, store), TurnTrees(turns)
+    comparer = TreeComparer(
+        clock=clock,
+        copies=copies,
+        sources=(session_trees, turn_trees),
+        make_wish=review.make_wish,
+    )
     comments = _build_comments(ground, review, watcher, store, sessions)
     changes = ChangesRoutes(
         review=review,
@@ -69,8 +77,9 @@ def build_review(
         store=store,
         watcher=watcher,
         bases=bases,
-        worktrees=WorktreeComparer(clock=clock, sessions=sessions, copies=copies, store=store),
-        turns=TurnComparer(clock, copies, turns),
+        comparer=comparer,
+        sessions=session_trees,
+        turns=turn_trees,
     )
     marks = PullRequestMarks(ground.hub, sessions)
 

@@ -69,7 +69,7 @@ class BaseSource(StrEnum):
 
 @frozen(kw_only=True)
 class ComparisonBase:
-    """Commit that a repository's files are compared with.
+    """Commit that is one side of a comparison, or stands for the files that are.
 
     @ivar ref: name that a person knows, such as a branch.  C{None} if there is none.
     @ivar commit: the commit; C{None} before the first commit.
@@ -96,7 +96,7 @@ class ChangedFile:
         generated.
     @ivar kinds: C{committed}, C{staged}, C{unstaged}, C{untracked}, C{conflicted}, C{submodule},
         C{repository}.
-    @ivar hash: hash of the file now (L{tservice.git.interfaces.WorkingFile}).
+    @ivar hash: hash of the file now (L{tservice.git.interfaces.WorkingFile}), or in the target.
     """
 
     path: bytes
@@ -152,6 +152,7 @@ class RepositoryChanges:
     @ivar branch: the branch that is checked out; C{None} if HEAD is detached.
     @ivar commit: the commit of HEAD; C{None} before the first commit.
     @ivar is_truncated: true if not all files are listed.
+    @ivar target: what was compared with the base; C{None} for the working tree.
     """
 
     path: str
@@ -163,6 +164,7 @@ class RepositoryChanges:
     files: Sequence[ChangedFile] = ()
     totals: ChangeTotals = field(factory=ChangeTotals)
     is_truncated: bool = False
+    target: ComparisonBase | None = None
 
 
 def is_generated_name(path: str) -> bool:

@@ -16,12 +16,18 @@ from tservice.review.comment_model import (
 )
 from tservice.review.comparison.changes import FileDiff, ImageSide
 from tservice.review.comparison.hunks import DiffRow, Hunk, RowKind
-from tservice.review.model import BaseSource, ChangedFile, FileStatus, RepositoryChanges
+from tservice.review.model import (
+    BaseSource,
+    ChangedFile,
+    ComparisonBase,
+    FileStatus,
+    RepositoryChanges,
+)
 from tservice.review.service import SessionChanges
 
 
 class BaseResponse(Payload):
-    """Commit that is compared with, and the reason for it."""
+    """Side of a comparison: its commit, and the reason for it."""
 
     ref: str | None
     commit: str | None
@@ -64,11 +70,15 @@ class ChangedFileItem(Payload):
 
 
 class RepositoryChangesResponse(Payload):
-    """Changes in one repository; C{repo} is its path relative to the working directory."""
+    """Changes in one repository; C{repo} is its path relative to the working directory.
+
+    Without C{target} it is the working tree that is compared with the base.
+    """
 
     repo: str
     name: str
     base: BaseResponse
+    target: BaseResponse | None = omit_if_none()
     head: HeadResponse
     files: list[ChangedFileItem]
     totals: ChangeTotalsPayload
@@ -236,11 +246,12 @@ def _make_repository(
     viewed: Mapping[str, str],
     counts: Mapping[tuple[str, str], Counter[str]],
 ) -> RepositoryChangesResponse:
-    base = changes.base
+    target = changes.target
     return RepositoryChangesResponse(
         repo=changes.path,
         name=changes.name,
-        base=BaseResponse(ref=base.ref, commit=base.commit, source=base.source),
+        base=_make_side(changes.base),
+        target=None if target is None else _make_side(target),
         head=HeadResponse(
             branch=changes.branch, commit=changes.commit, detached=changes.is_detached
         ),
@@ -251,6 +262,10 @@ def _make_repository(
         totals=ChangeTotalsPayload.model_validate(changes.totals, from_attributes=True),
         truncated=changes.is_truncated,
     )
+
+
+def _make_side(side: ComparisonBase) -> BaseResponse:
+    return BaseResponse(ref=side.ref, commit=side.commit, source=side.source)
 
 
 def _make_file(

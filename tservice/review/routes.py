@@ -16,7 +16,8 @@ from tservice.http.validation.models import QueryInt, QueryParameters, RequestBo
 from tservice.review.comments import CommentService
 from tservice.review.comparison.base_choice import BaseChooser
 from tservice.review.comparison.changes import DiffOptions
-from tservice.review.comparison.worktrees import WorktreeComparer, find_other_session
+from tservice.review.comparison.comparer import Sides, TreeComparer
+from tservice.review.comparison.worktrees import SessionTrees
 from tservice.review.model import CONTEXT_DEFAULT, WHOLE_CONTEXT
 from tservice.review.responses import (
     ChangesResponse,
@@ -28,7 +29,7 @@ from tservice.review.responses import (
 from tservice.review.reverting import LineRange, RevertRequest, RevertService
 from tservice.review.service import ReviewService, SessionChanges
 from tservice.review.store import ReviewStore
-from tservice.review.turns.comparing import TurnComparer, find_turn
+from tservice.review.turns.comparing import TurnTrees
 from tservice.review.watching import ChangesWatcher
 
 MAX_CONTEXT = 10_000
@@ -51,7 +52,7 @@ _WRITES = OperationFields(
 
 
 class ChangesQuery(QueryParameters):
-    """Base of the comparison."""
+    """Both sides of the comparison."""
 
     base: Base | None = Field(
         default=None,
@@ -61,6 +62,14 @@ class ChangesQuery(QueryParameters):
             " chosen one, else the branch point, else the session's start, else HEAD"
         ),
     )
+    target: Base | None = Field(
+        default=None,
+        description="What is compared with the base, named like it; default: the working tree",
+    )
+
+    def to_sides(self) -> Sides:
+        """Return both names."""
+        return Sides(base=self.base, target=self.target)
 
 
 class RepoQuery(QueryParameters):
@@ -202,18 +211,20 @@ class ChangesRoutes:
         store: ReviewStore,
         watcher: ChangesWatcher,
         bases: BaseChooser,
-        worktrees: WorktreeComparer,
-        turns: TurnComparer,
+        comparer: TreeComparer,
+        sessions: SessionTrees,
+        turns: TurnTrees,
     ) -> None:
         self._review, self._comments, self._reverts = review, comments, reverts
-        self._bases, self._worktrees, self._turns = bases, worktrees, turns
+        self._bases, self._comparer = bases, comparer
+        self._session_trees, self._turn_trees = sessions, turns
         self._store, self._watcher = store, watcher
 
     @operation("GET", "/api/sessions/{id}/changes", _READS, errors=(ErrorCode.CONFLICT,))
     async def get_changes(self, call: OperationCall, query: ChangesQuery) -> ChangesResponse:
         """List what a session changed against its base, committed or not."""
         self._watcher.watch(call.id)
-        changes = await self._read_changes(call, query.base)
+        changes = await self._read_changes(call, query.to_sides())
         comments = await self._comments.list_comments(call.id)
         viewed = {
             each.path: self._store.list_viewed(call.id, each.path) for each in changes.repositories
@@ -224,13 +235,11 @@ class ChangesRoutes:
     async def get_file(self, call: OperationCall, query: FileDiffQuery) -> FileDiffResponse:
         """Get the hunks of one changed file, with line numbers and the words that changed."""
         repo, path, options = query.repo, query.path, query.to_options()
-        other, turn = find_other_session(query.base), find_turn(query.base)
-        if other is not None:
-            found = await self._worktrees.read_file_diff(
-                call.id, other, repo, path, options, call.caller
+        sides = query.to_sides()
+        if self._comparer.is_needed(sides):
+            found = await self._comparer.read_file_diff(
+                call.id, sides, repo, path, options, call.caller
             )
-        elif turn is not None:
-            found = await self._turns.read_file_diff(call.id, turn, repo, path, options)
         else:
             found = await self._review.read_file_diff(call.id, repo, path, query.base, options)
         return make_file_response(found)
@@ -240,13 +249,13 @@ class ChangesRoutes:
         """List the bases that can be chosen for a repository, and the chosen one."""
         copy = await self._review.open_copy(call.id, query.repo)
         found = await self._bases.list_choices(call.id, copy)
-        others = await self._worktrees.list_candidates(call.id, copy, call.caller)
+        others = await self._session_trees.list_candidates(call.id, copy, call.caller)
         return BaseChoiceResponse(
             chosen=found.chosen,
             branches=[*found.branches],
             start=found.has_start,
             sessions=[OtherSessionItem(id=each.id, name=each.name) for each in others],
-            turns=[TurnEndItem(at=at) for at in self._turns.list_turns(call.id, copy)],
+            turns=[TurnEndItem(at=at) for at in self._turn_trees.list_turns(call.id, copy)],
         )
 
     @operation(
@@ -290,12 +299,8 @@ class ChangesRoutes:
         done = await self._reverts.undo_revert(call.id, body.undo_id, call.caller)
         return RevertResponse(undo_ids=[], hash=done.hash)
 
-    async def _read_changes(self, call: OperationCall, base: str | None) -> SessionChanges:
-        other, turn = find_other_session(base), find_turn(base)
-        if other is not None:
-            found = await self._worktrees.read_changes(call.id, other, call.caller)
-        elif turn is not None:
-            found = await self._turns.read_changes(call.id, turn)
-        else:
-            return await self._review.read_changes(call.id, base)
+    async def _read_changes(self, call: OperationCall, sides: Sides) -> SessionChanges:
+        if not self._comparer.is_needed(sides):
+            return await self._review.read_changes(call.id, sides.base)
+        found = await self._comparer.read_changes(call.id, sides, call.caller)
         return SessionChanges(repositories=found)

@@ -99,6 +99,17 @@ class ReviewService:
             return changes
         return await self.read_changes(session_id)
 
+    def make_wish(self, session_id: str, repo: str, named: str | None) -> BaseWish:
+        """Return the base that is wanted for a repository.
+
+        @param named: the base that a caller named.
+        """
+        return BaseWish(
+            named=named,
+            chosen=self._chosen_base(session_id, repo),
+            start_commit=self._store.find_start(session_id, repo),
+        )
+
     def forget_recent(self) -> None:
         """Drop the lists that are reused, because their base changed."""
         self._last.clear()
@@ -168,12 +179,7 @@ class ReviewService:
     async def _read_repository(
         self, session_id: str, copy: WorkingCopy, base: str | None
     ) -> RepositoryChanges:
-        wish = BaseWish(
-            named=base,
-            chosen=self._chosen_base(session_id, copy.path),
-            start_commit=self._store.find_start(session_id, copy.path),
-        )
-        changes = await read_changes(copy, wish)
+        changes = await read_changes(copy, self.make_wish(session_id, copy.path, base))
         key = (session_id, copy.path, base)
         self._recent.pop(key, None)
         self._recent[key] = (self._clock.seconds(), changes)

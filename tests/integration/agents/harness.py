@@ -75,13 +75,12 @@ class PlayedSession:
     def end_recorded_turn(self, count: int) -> int:
         """Let the agent end a turn, and return its time once that many turns are recorded."""
         self.prompt("SAY: done", wait="stop")
+        self.until("the turn is recorded", lambda: len(self.list_turns()) == count)
+        return self.list_turns()[0]
 
-        def list_turns() -> list[int]:
-            found = self.call("GET", f"{self.path}/changes/base")["turns"]
-            return [each["at"] for each in found]
-
-        self.until("the turn is recorded", lambda: len(list_turns()) == count)
-        return list_turns()[0]
+    def list_turns(self) -> list[int]:
+        """The recorded ends of turns, latest first."""
+        return [each["at"] for each in self.call("GET", f"{self.path}/changes/base")["turns"]]
 
     def refused(self, text: str) -> str:
         """Why a prompt that the service does not type is refused."""

@@ -55,6 +55,16 @@ class TurnEndTests(SynchronousTestCase):
         diff = self.read(f"turn:{second}", "/file?&path=engine.py")
         (row,) = [row for row in diff["hunks"][0]["rows"] if row["kind"] != "context"]
         self.assertEqual(("removed", "one"), (row["kind"], row["text"]))
+        (found,) = self.read(f"turn:{first}", f"?&target=turn:{second}")["repositories"]
+        self.assertEqual([("engine.py", 1, 0)], [
+            (each["path"], each["added"], each["removed"]) for each in found["files"]
+        ])  # fmt: skip
+        self.assertEqual(("turn", f"turn:{second}"), (
+            found["target"]["source"], found["target"]["ref"]
+        ))  # fmt: skip
+        diff_then = self.read(f"turn:{first}", f"/file?&path=engine.py&target=turn:{second}")
+        rows = [row for row in diff_then["hunks"][0]["rows"] if row["kind"] != "context"]
+        self.assertEqual([("added", "three")], [(row["kind"], row["text"]) for row in rows])
         statuses = [self.status(f"turn:{at}") for at in (first + 1, "x")]
         self.assertEqual([409, 400], statuses)
         self.assertEqual(400, self.revert(f"turn:{second}", diff["hash"]))

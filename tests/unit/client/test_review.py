@@ -69,10 +69,10 @@ class TsctlReviewTests(SynchronousTestCase):
         return out.getvalue()
 
     def test_changes_are_listed_with_their_repository(self) -> None:
-        lines = self.run_command("changes", "s1", "--base", "main").splitlines()
+        lines = self.run_command("changes", "s1", "--base", "main", "--target", "HEAD").splitlines()
         self.assertEqual(["modified", "+2", "-1"], lines[1].split()[:3])
         self.assertIn("lib/src/", lines[2])
-        self.assertEqual({"base": "main"}, self.caller.sent[-1][3])
+        self.assertEqual({"base": "main", "target": "HEAD"}, self.caller.sent[-1][3])
 
     def test_all_pages_of_a_diff_are_printed(self) -> None:
         lines = self.run_command("diff", "s1", "a.py").splitlines()

@@ -22,19 +22,22 @@ from tests.unit.review.review_harness import (
 from tservice.core.callers.caller import Caller
 from tservice.core.kernel.errors import make_not_found_error
 from tservice.git.interfaces import WorkingCopy
+from tservice.review.comparison import comparer as comparer_module
 from tservice.review.comparison import trees as trees_module
 from tservice.review.comparison.changes import DiffOptions, FileDiff
+from tservice.review.comparison.comparer import Sides, TreeComparer
 from tservice.review.comparison.hunks import (
     COMPARED_LINES,
     Hunk,
     RowKind,
     compare_texts,
 )
-from tservice.review.comparison.worktrees import WorktreeComparer, find_other_session
+from tservice.review.comparison.worktrees import SessionTrees
 from tservice.review.model import BaseSource, RepositoryChanges
 from tservice.sessions.interfaces import Session
 
 OTHER = "s2"
+SIDES = Sides(base=f"session:{OTHER}")
 
 
 class TwoSessions:
@@ -112,14 +115,18 @@ class WorktreeTests(ReviewTestCase):
         add_session_row(self.world.database, OTHER)
         self.comparer = self.make_comparer(self.other)
 
-    def make_comparer(self, other: Path) -> WorktreeComparer:
+    def make_comparer(self, other: Path) -> TreeComparer:
         git = self.world.review._copies.git  # type: ignore[attr-defined]
         folders = {SESSION_ID: self.folder, OTHER: other}
         self.copies = TwoFolders({key: FolderCopies(git, each) for key, each in folders.items()})
         copies: Any = self.copies
         sessions: Any = self.sessions
-        return WorktreeComparer(
-            clock=self.world.clock, sessions=sessions, copies=copies, store=self.world.store
+        self.trees = SessionTrees(sessions, copies, self.world.store)
+        return TreeComparer(
+            clock=self.world.clock,
+            copies=copies,
+            sources=[self.trees],
+            make_wish=self.world.review.make_wish,
         )
 
     def write_other(self, path: str, content: str | bytes) -> None:
@@ -127,7 +134,7 @@ class WorktreeTests(ReviewTestCase):
         (self.other / path).write_bytes(data)
 
     async def read(self) -> RepositoryChanges:
-        return (await self.comparer.read_changes(SESSION_ID, OTHER, ANN))[0]
+        return (await self.comparer.read_changes(SESSION_ID, SIDES, ANN))[0]
 
     async def read_listed(self) -> dict[str, tuple[str, int, int]]:
         return {
@@ -137,7 +144,7 @@ class WorktreeTests(ReviewTestCase):
 
     async def diff(self, path: str, **options: Any) -> FileDiff:
         wanted = DiffOptions(**{"context": 3, **options})
-        return await self.comparer.read_file_diff(SESSION_ID, OTHER, None, path, wanted, ANN)
+        return await self.comparer.read_file_diff(SESSION_ID, SIDES, None, path, wanted, ANN)
 
     async def test_files_of_either_side_are_listed_unless_they_are_the_same(self) -> None:
         self.write("mine", "mine\n1\n2\n3\n4\n")
@@ -199,11 +206,29 @@ class WorktreeTests(ReviewTestCase):
         (hunk,) = (await self.diff("mine")).page.hunks
         self.assertEqual([b"3"], [row.raw for row in hunk.changed_rows])
 
-    async def test_renamed_file_is_a_removed_and_an_added_one(self) -> None:
+    async def test_renamed_file_that_the_other_changed_is_a_removed_and_an_added_one(self) -> None:
         run_git(self.folder, "mv", "mine", "moved")
+        self.assertEqual({"moved": ("renamed", 0, 0)}, await self.read_listed())
+        self.write_other("mine", "mine\n1\n2\n")
         self.assertEqual(
-            {"mine": ("deleted", 0, 4), "moved": ("added", 4, 0)}, await self.read_listed()
+            {"mine": ("deleted", 0, 3), "moved": ("added", 4, 0)}, await self.read_listed()
         )
+
+    async def test_other_session_is_a_target_too(self) -> None:
+        self.write("mine", "mine\n")
+        self.write_other("theirs", "theirs\n1\n2\n3\n4\n")
+        sides = Sides(base="HEAD", target=f"session:{OTHER}")
+        (found,) = await self.comparer.read_changes(SESSION_ID, sides, ANN)
+        self.assertEqual([(b"theirs", 1, 0)], [(f.path, f.added, f.removed) for f in found.files])
+        self.assertEqual(BaseSource.SESSION, found.target and found.target.source)
+        wanted = DiffOptions(context=0)
+        read = self.comparer.read_file_diff(SESSION_ID, sides, None, "theirs", wanted, ANN)
+        (hunk,) = (await read).page.hunks
+        self.assertEqual([b"4"], [row.raw for row in hunk.rows])
+        self.sessions.hidden.add(OTHER)
+        read = self.comparer.read_file_diff(SESSION_ID, sides, None, "theirs", wanted, ANN)
+        error = await self.refuse(400, read)
+        self.assertEqual("target: there is no such session", error.message)
 
     async def test_binary_and_large_files_have_no_lines(self) -> None:
         self.write_other("mine", b"\0\1")
@@ -269,7 +294,7 @@ class WorktreeTests(ReviewTestCase):
 
     async def list_candidates(self) -> list[str]:
         copy = await self.world.copy()
-        return [each.id for each in await self.comparer.list_candidates(SESSION_ID, copy, ANN)]
+        return [each.id for each in await self.trees.list_candidates(SESSION_ID, copy, ANN)]
 
     async def test_sessions_that_began_in_the_repository_are_offered(self) -> None:
         self.assertEqual([], await self.list_candidates())
@@ -279,19 +304,20 @@ class WorktreeTests(ReviewTestCase):
         self.assertEqual([OTHER], await self.list_candidates())
 
     async def test_remembered_comparisons_are_bounded(self) -> None:
-        self.patch(trees_module, "MAX_RECENT", 1)
+        self.patch(comparer_module, "MAX_RECENT", 1)
         self.sessions.sessions["s3"] = evolve(self.sessions.sessions[OTHER], id="s3")
         self.copies.copies["s3"] = self.copies.copies[OTHER]
         await self.read()
-        await self.comparer.read_changes(SESSION_ID, "s3", ANN)
-        self.assertEqual(["s3"], [key.other_id for key in self.comparer._recent.list_keys()])
+        third = Sides(base="session:s3")
+        await self.comparer.read_changes(SESSION_ID, third, ANN)
+        self.assertEqual([third], [key.sides for key in self.comparer._recent])
 
     async def test_other_operations_do_not_take_a_session_for_a_base(self) -> None:
         self.write("mine", "x\n")
         await self.refuse(400, self.world.diff("mine", f"session:{OTHER}"))
-        self.assertEqual(OTHER, find_other_session(f"session:{OTHER}"))
-        self.assertIsNone(find_other_session("main"))
-        self.assertIsNone(find_other_session(None))
+        self.assertTrue(self.comparer.is_needed(SIDES))
+        self.assertFalse(self.comparer.is_needed(Sides(base="main")))
+        self.assertFalse(self.comparer.is_needed(Sides()))
 
 
 class TextComparisonTests(SynchronousTestCase):

@@ -15,7 +15,8 @@ SIGNS = {"added": "+", "removed": "-", "context": " "}
 def changes(context: CommandContext) -> int:
     """List the files that a session changed."""
     path = build_session_path(context.find_session()["id"], "/changes")
-    found = context.caller.send_request("GET", path, query={"base": context.words.base})
+    sides = {"base": context.words.base, "target": context.words.target}
+    found = context.caller.send_request("GET", path, query=sides)
     if context.words.json:
         context.shell.print_json(found)
         return 0
@@ -34,7 +35,8 @@ def diff(context: CommandContext) -> int:
     path = build_session_path(context.find_session()["id"], "/changes/file")
     start: int | None = 0
     while start is not None:
-        query = {"path": words.path, "base": words.base, "start": start}
+        sides = {"base": words.base, "target": words.target}
+        query = {"path": words.path, "start": start, **sides}
         found: dict[str, Any] = context.caller.send_request("GET", path, query=query)
         if words.json:
             context.shell.print_json(found)

@@ -35,6 +35,9 @@ ANSI = CommandOption(("--ansi",), "Leave colours and other escape sequences in; 
 BASE = CommandOption(
     ("--base",), "Compare with this branch, tag, commit, session:ID or turn:AT", value="REF"
 )
+TARGET = CommandOption(
+    ("--target",), "Compare this, named like the base; default: the files as they are", value="REF"
+)
 NAME = CommandOption(("NAME",), "Name of the case")
 REPO = CommandOption(
     ("--repo",), "Repository in the session's folder; default: the first", value="PATH"
@@ -277,13 +280,19 @@ COMMANDS = (
     ),
     CommandSpec(
         ("review", "changes"), "review:changes", "list the files that a session changed",
-        (SESSION, BASE, JSON),
+        (SESSION, BASE, TARGET, JSON),
         "Without --base they are compared with where the branch began, else with the commit at the"
         " session's start.",
     ),
     CommandSpec(
         ("review", "diff"), "review:diff", "print the changes of one file",
-        (SESSION, CommandOption(("PATH",), "Path as the list of changes has it"), BASE, JSON),
+        (
+            SESSION,
+            CommandOption(("PATH",), "Path as the list of changes has it"),
+            BASE,
+            TARGET,
+            JSON,
+        ),
     ),
     CommandSpec(
         ("review", "comments"), "review:comments", "list the comments on a session's changes",

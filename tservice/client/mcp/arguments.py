@@ -76,6 +76,10 @@ class ChangesArguments(SessionArguments):
         str | None,
         Field(max_length=250, description="Branch, tag, commit, session:ID or turn:AT"),
     ] = None
+    target: Annotated[
+        str | None,
+        Field(max_length=250, description="Compared with the base; default: the working tree"),
+    ] = None
 
 
 class CreatePullRequest(SessionArguments):

@@ -180,8 +180,9 @@ def _git_status(wanted: given.SessionArguments) -> Plan:
 
 
 def _list_changes(wanted: given.ChangesArguments) -> Plan:
+    sides = {"base": wanted.base, "target": wanted.target}
     found: dict[str, Any] = yield PlannedRequest(
-        "GET", build_session_path(wanted.session_id, "/changes"), query={"base": wanted.base}
+        "GET", build_session_path(wanted.session_id, "/changes"), query=sides
     )
     return found
 

@@ -34,11 +34,13 @@ class BaseWish:
     @ivar named: the base that the caller named: a branch, a tag, a commit, or L{START}.
     @ivar chosen: the base that a person chose for the workspace.
     @ivar start_commit: the commit at the session's start, if it is known.
+    @ivar field: name of the request's field that names it, for the error text.
     """
 
     named: str | None = None
     chosen: str | None = None
     start_commit: str | None = None
+    field: str = "base"
 
 
 async def find_base(copy: WorkingCopy, head: GitHead, wish: BaseWish) -> ComparisonBase:
@@ -49,7 +51,7 @@ async def find_base(copy: WorkingCopy, head: GitHead, wish: BaseWish) -> Compari
 
     On the default branch itself there is no such point, unless a remote has the branch too.
 
-    @raise ServiceError: 400 naming C{base}: it is unknown.
+    @raise ServiceError: 400 naming the field: it is unknown.
     """
     if head.commit is None:
         tree = await _find_empty_tree(copy)
@@ -58,9 +60,9 @@ async def find_base(copy: WorkingCopy, head: GitHead, wish: BaseWish) -> Compari
     if wish.named == START and start is not None:
         return _make_base(None, start, BaseSource.SESSION_START)
     if wish.named is not None:
-        found = await resolve_commit(copy, check_ref_name(wish.named, "base"))
+        found = await resolve_commit(copy, check_ref_name(wish.named, wish.field))
         if found is None:
-            raise make_field_error("base", "there is no such commit")
+            raise make_field_error(wish.field, "there is no such commit")
         return _make_base(wish.named, found, BaseSource.NAMED)
     if wish.chosen == START and start is not None:
         return _make_base(None, start, BaseSource.SESSION_START)

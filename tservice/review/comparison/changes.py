@@ -137,6 +137,49 @@ async def read_changes(copy: WorkingCopy, wish: BaseWish) -> RepositoryChanges:
     )
 
 
+async def read_commit_changes(
+    copy: WorkingCopy, base: ComparisonBase, target: ComparisonBase
+) -> RepositoryChanges:
+    """Return the differences of two commits.
+
+    @raise ServiceError: 422 if git fails.
+    """
+    head = await read_head(copy)
+    files = await _read_raw_diff(copy, base.tree, target.tree)
+    listed = [*files.values()]
+    generated = await _list_generated(copy, [file.path for file in listed[:MAX_FILES]])
+    kept = [
+        evolve(file, is_generated=file.path in generated or is_generated_name(file.display_path))
+        for file in listed[:MAX_FILES]
+    ]
+    totals = ChangeTotals(
+        files=len(listed),
+        added=sum(file.added for file in listed),
+        removed=sum(file.removed for file in listed),
+    )
+    return RepositoryChanges(
+        path=copy.path,
+        name=copy.name,
+        base=base,
+        branch=head.branch,
+        commit=head.commit,
+        is_detached=head.detached,
+        files=kept,
+        totals=totals,
+        is_truncated=len(listed) > len(kept),
+        target=target,
+    )
+
+
+async def _read_raw_diff(copy: WorkingCopy, *trees: str) -> dict[bytes, ChangedFile]:
+    """Return the differences of a tree from another one, or else from the working tree."""
+    words = (*DIFF_WORDS, "--raw", "--numstat", "-z", "--no-abbrev", *trees, "--")
+    output, cut = await copy.run_git(words, LIST_BYTES)
+    if cut:
+        raise make_failure_error("the repository has too many changes")
+    return await copy.run_in_thread(partial(parse_raw_diff, output))
+
+
 async def _read_paths(copy: WorkingCopy) -> ChangedPaths:
     status, cut = await copy.run_git(STATUS_WORDS, LIST_BYTES)
     if cut:
@@ -150,12 +193,7 @@ async def _read_differences(
 ) -> tuple[GitHead, ComparisonBase, dict[bytes, ChangedFile]]:
     head = await read_head(copy)
     base = await find_base(copy, head, wish)
-    output, cut = await copy.run_git(
-        (*DIFF_WORDS, "--raw", "--numstat", "-z", "--no-abbrev", base.tree, "--"), LIST_BYTES
-    )
-    if cut:
-        raise make_failure_error("the repository has too many changes")
-    return head, base, await copy.run_in_thread(partial(parse_raw_diff, output))
+    return head, base, await _read_raw_diff(copy, base.tree)
 
 
 async def _wait_for_both(
@@ -360,15 +398,17 @@ async def _read_images(
     old_type, new_type = _find_image_type(file.base_path), _find_image_type(file.path)
     old = await read_base_content(copy, file, IMAGE_BYTES) if old_type else None
     (now,) = await copy.read_files([file.path], IMAGE_BYTES) if new_type else [WorkingFile()]
-    return _make_image(old_type, old), _make_image(new_type, now.data)
+    return make_image(file.base_path, old), make_image(file.path, now.data)
+
+
+def make_image(path: bytes, data: bytes | None) -> ImageSide | None:
+    """Return a file as an image; C{None} if there is none, or its name is not that of an image."""
+    media_type = _find_image_type(path)
+    if media_type is None or data is None:
+        return None
+    return ImageSide(media_type=media_type, data=base64.b64encode(data).decode())
 
 
 def _find_image_type(path: bytes) -> str | None:
     name = path.decode("utf-8", "backslashreplace").lower()
     return next((_IMAGES[end] for end in _IMAGES if name.endswith(end)), None)
-
-
-def _make_image(media_type: str | None, data: bytes | None) -> ImageSide | None:
-    if media_type is None or data is None:
-        return None
-    return ImageSide(media_type=media_type, data=base64.b64encode(data).decode())

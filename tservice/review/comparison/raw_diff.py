@@ -23,6 +23,8 @@ _NO_MODE = "000000"
 def parse_raw_diff(output: bytes) -> dict[bytes, ChangedFile]:
     """Return the changed files by path, in git's order.
 
+    The hash of a file in a working tree is zero: git has not calculated it.
+
     @raise ServiceError: 422: the output has another form.
     """
     files: dict[bytes, ChangedFile] = {}
@@ -41,7 +43,7 @@ def parse_raw_diff(output: bytes) -> dict[bytes, ChangedFile]:
 
 
 def _parse_record(first: bytes, fields: Iterator[bytes]) -> ChangedFile:
-    old_mode, new_mode, old_blob, _, letter = first[1:].split(b" ")
+    old_mode, new_mode, old_blob, new_blob, letter = first[1:].split(b" ")
     original = next(fields) if letter[:1] in (b"R", b"C") else None
     path = next(fields)
     old, new = (_decode_mode(mode) for mode in (old_mode, new_mode))
@@ -52,6 +54,7 @@ def _parse_record(first: bytes, fields: Iterator[bytes]) -> ChangedFile:
         old_mode=old,
         new_mode=new,
         old_blob=old_blob.decode() if old else None,
+        hash=new_blob.decode(),
         similarity=int(letter[1:]) if original is not None else None,
         kinds=("submodule",) if SUBMODULE_MODE in (old, new) else (),
     )

@@ -1,23 +1,29 @@
-"""Comparison of a working tree with another tree of files, which git need not know.
+"""Comparison of trees of files, which git need not know.
 
-Git compares both with one commit.  A file that only the working tree changed differs as git says;
-the contents of the others are compared here.  Renames are a removed and an added file.
+Git compares their commits, or the commit of one with the working tree.  A file that only they
+changed differs as git says; the contents of the others are compared here.  A renamed file of
+those is a removed and an added one.
 """
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import Collection, Hashable, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import partial
-from typing import Generic, Protocol, TypeVar
+from typing import Protocol
 
 from attrs import evolve, frozen
-from twisted.internet.interfaces import IReactorTime
 
 from tservice.core.kernel.errors import make_failure_error, make_not_found_error
-from tservice.git.interfaces import WorkingCopy, WorkingFile
+from tservice.git.interfaces import WorkingCopy, WorkingFile, hash_blob, is_binary_content
 from tservice.review.comparison.bases import BaseWish
-from tservice.review.comparison.changes import DiffOptions, FileDiff, find_file, read_changes
+from tservice.review.comparison.changes import (
+    DiffOptions,
+    FileDiff,
+    find_file,
+    make_image,
+    read_changes,
+    read_commit_changes,
+)
 from tservice.review.comparison.hunks import HunkPage, RowKind, compare_texts, select_page
 from tservice.review.model import (
     MAX_FILES,
@@ -32,21 +38,23 @@ MAX_COMPARED = 300
 """Maximum number of files whose contents on both sides are compared."""
 CONTENT_BYTES = 1024 * 1024
 """Maximum bytes of a file whose lines are compared."""
-RECENT_SECONDS = 5.0
-"""Seconds for which a comparison is reused to find one of its files."""
-MAX_RECENT = 10
-"""Maximum number of comparisons that are kept for that."""
 _BATCH = 25
 """Number of files whose contents are in memory at the same time, on each side."""
-
-_Key = TypeVar("_Key", bound=Hashable)
+_LIST_BYTES = 4 * 1024 * 1024
+_LINK_MODE = "120000"
 
 
 class ComparedTree(Protocol):
-    """Tree of files with which a working tree is compared."""
+    """Tree of files of a repository.
+
+    @ivar described: the tree; its commit is the one from which it differs.
+    """
+
+    @property
+    def described(self) -> ComparisonBase: ...
 
     async def list_changed_paths(self) -> Collection[bytes]:
-        """Return the paths whose files differ from the base's commit.
+        """Return the paths whose files differ from the commit.
 
         @raise ServiceError: 422: there are too many.
         """
@@ -56,74 +64,112 @@ class ComparedTree(Protocol):
 
 
 @frozen(kw_only=True)
+class CommitTree:
+    """Files of a commit as a checkout would write them."""
+
+    copy: WorkingCopy
+    described: ComparisonBase
+
+    async def list_changed_paths(self) -> Collection[bytes]:
+        """See L{ComparedTree}."""
+        return ()
+
+    async def read_files(self, paths: Sequence[bytes], content_limit: int) -> Sequence[WorkingFile]:
+        """See L{ComparedTree}."""
+        words: list[str | bytes] = ["ls-tree", "-z", self.described.tree, "--", *paths]
+        output, _ = await self.copy.run_git(words, _LIST_BYTES)
+        found = {}
+        for entry in output.split(b"\0")[:-1]:
+            fields, _, path = entry.partition(b"\t")
+            mode, kind, blob = fields.decode("ascii").split()
+            if kind == "blob":
+                found[path] = await self._read_blob(path, mode, blob, content_limit)
+        return [found.get(path, WorkingFile()) for path in paths]
+
+    async def _read_blob(
+        self, path: bytes, mode: str, blob: str, content_limit: int
+    ) -> WorkingFile:
+        words: tuple[str | bytes, ...] = ("cat-file", "blob", blob)
+        if mode != _LINK_MODE:
+            words = ("cat-file", "--filters", b"--path=" + path, blob)
+        data, is_cut = await self.copy.run_git(words, content_limit)
+        if is_cut:
+            return WorkingFile(mode=mode, hash=blob, size=len(data))
+        return make_file(mode, hash_blob(data), data)
+
+
+@frozen(kw_only=True)
 class TreeComparison:
-    """Changes of a repository, with both trees."""
+    """Changes of a repository, with both trees.
+
+    @ivar new: C{None} for the working tree of C{mine}.
+    """
 
     mine: WorkingCopy
-    other: ComparedTree
+    old: ComparedTree
+    new: ComparedTree | None
     changes: RepositoryChanges
 
-
-class RecentComparisons(Generic[_Key]):
-    """Comparisons that are reused to find one of their files."""
-
-    def __init__(self, clock: IReactorTime) -> None:
-        self._clock = clock
-        self._found: OrderedDict[_Key, tuple[float, Sequence[TreeComparison]]] = OrderedDict()
-
-    def save(self, key: _Key, found: Sequence[TreeComparison]) -> None:
-        """Keep the comparisons of a session's repositories for L{RECENT_SECONDS}."""
-        self._found.pop(key, None)
-        self._found[key] = (self._clock.seconds(), found)
-        while len(self._found) > MAX_RECENT:
-            self._found.popitem(last=False)
-
-    def find(self, key: _Key) -> Sequence[TreeComparison] | None:
-        """Return the kept comparisons; C{None} if there are none."""
-        at, found = self._found.get(key, (0.0, None))
-        return found if self._clock.seconds() - at < RECENT_SECONDS else None
-
-    def list_keys(self) -> Sequence[_Key]:
-        """Return the keys of all that are kept, oldest first."""
-        return [*self._found]
+    async def read_new_files(self, paths: Sequence[bytes]) -> Sequence[WorkingFile]:
+        """Return files of the new side."""
+        return await (self.new or self.mine).read_files(paths, CONTENT_BYTES)
 
 
 async def compare_trees(
-    mine: WorkingCopy, other: ComparedTree, base: ComparisonBase
+    mine: WorkingCopy, old: ComparedTree, new: ComparedTree | None
 ) -> TreeComparison:
-    """Compare a working tree with another tree.
+    """Compare two trees of a repository.
 
-    @param base: describes C{other}; its commit is one that C{mine} has.
+    @param mine: has the commits of both.
+    @param new: C{None} for the working tree of C{mine}.
     @raise ServiceError: 422: git fails, or too many files differ.
     """
-    changes = await read_changes(mine, BaseWish(named=base.commit))
-    own = {file.path: file for file in changes.files if file.original is None}
-    compared = {*await other.list_changed_paths()}
-    compared |= {
-        path for file in changes.files if file.original is not None
-        for path in (file.path, file.base_path)
-    }  # fmt: skip
-    compared -= {path for path, file in own.items() if file.is_submodule}
+    changes = await _compare_commits(mine, old, new)
+    known = {file.path: file for file in changes.files}
+    compared = {*await old.list_changed_paths()}
+    if new is not None:
+        compared |= {*await new.list_changed_paths()}
+    for file in changes.files:
+        if file.original is None:
+            continue
+        # An untracked file may stand where the renamed one was.
+        if file.original in known or not compared.isdisjoint((file.path, file.original)):
+            compared |= {file.path, file.original}
+    compared -= {path for path, file in known.items() if file.is_submodule}
     if len(compared) > MAX_COMPARED:
         raise make_failure_error("base: too many files were changed there to compare")
+    found = TreeComparison(mine=mine, old=old, new=new, changes=changes)
     paths = sorted(path for path in compared if not path.endswith(b"/"))
-    files = [file for path, file in own.items() if path not in compared]
+    files = [file for path, file in known.items() if path not in compared]
     for at in range(0, len(paths), _BATCH):
-        files += await _compare_files(mine, other, paths[at : at + _BATCH], own)
+        files += await _compare_files(found, paths[at : at + _BATCH], known)
+    return evolve(found, changes=_replace_files(changes, files, old.described))
+
+
+async def _compare_commits(
+    mine: WorkingCopy, old: ComparedTree, new: ComparedTree | None
+) -> RepositoryChanges:
+    if new is None:
+        return await read_changes(mine, BaseWish(named=old.described.commit))
+    return await read_commit_changes(mine, old.described, new.described)
+
+
+def _replace_files(
+    changes: RepositoryChanges, files: list[ChangedFile], base: ComparisonBase
+) -> RepositoryChanges:
     files.sort(key=lambda file: file.path)
-    totals = ChangeTotals(
-        files=len(files) + max(0, changes.totals.files - len(changes.files)),
-        added=sum(file.added for file in files),
-        removed=sum(file.removed for file in files),
-    )
-    changes = evolve(
+    unlisted = max(0, changes.totals.files - len(changes.files))
+    return evolve(
         changes,
         base=base,
         files=files[:MAX_FILES],
-        totals=totals,
+        totals=ChangeTotals(
+            files=len(files) + unlisted,
+            added=sum(file.added for file in files),
+            removed=sum(file.removed for file in files),
+        ),
         is_truncated=changes.is_truncated or len(files) > MAX_FILES,
     )
-    return TreeComparison(mine=mine, other=other, changes=changes)
 
 
 async def read_tree_diff(
@@ -138,12 +184,18 @@ async def read_tree_diff(
     if chosen is None:
         raise make_not_found_error("Repository")
     file = find_file(chosen.changes, path)
-    (old,) = await chosen.other.read_files([file.path], CONTENT_BYTES)
-    (new,) = await chosen.mine.read_files([file.path], CONTENT_BYTES)
+    if file.is_submodule:
+        return FileDiff(file=file, page=HunkPage(hunks=()))
+    (old,) = await chosen.old.read_files([file.base_path], CONTENT_BYTES)
+    (new,) = await chosen.read_new_files([file.path])
     file = evolve(file, hash=new.hash, is_binary=old.is_binary or new.is_binary)
-    if file.is_binary or _lacks_content(old) or _lacks_content(new):
-        is_cut = not file.is_binary
-        return FileDiff(file=file, page=HunkPage(hunks=()), is_cut=is_cut)
+    if file.is_binary:
+        images = make_image(file.base_path, old.data), make_image(file.path, new.data)
+        return FileDiff(
+            file=file, page=HunkPage(hunks=()), old_image=images[0], new_image=images[1]
+        )
+    if _lacks_content(old) or _lacks_content(new):
+        return FileDiff(file=file, page=HunkPage(hunks=()), is_cut=True)
     work = partial(
         compare_texts, old.data or b"", new.data or b"", options.context, options.whitespace
     )
@@ -153,17 +205,17 @@ async def read_tree_diff(
 
 
 async def _compare_files(
-    mine: WorkingCopy, other: ComparedTree, paths: Sequence[bytes], own: dict[bytes, ChangedFile]
+    found: TreeComparison, paths: Sequence[bytes], known: Mapping[bytes, ChangedFile]
 ) -> list[ChangedFile]:
-    olds = await other.read_files(paths, CONTENT_BYTES)
-    news = await mine.read_files(paths, CONTENT_BYTES)
+    olds = await found.old.read_files(paths, CONTENT_BYTES)
+    news = await found.read_new_files(paths)
 
     def compare_all() -> list[ChangedFile]:
         triples = zip(paths, olds, news, strict=True)
-        found = (_compare_file(path, old, new, own.get(path)) for path, old, new in triples)
-        return [file for file in found if file is not None]
+        files = (_compare_file(path, old, new, known.get(path)) for path, old, new in triples)
+        return [file for file in files if file is not None]
 
-    return await mine.run_in_thread(compare_all)
+    return await found.mine.run_in_thread(compare_all)
 
 
 def _compare_file(
@@ -201,3 +253,10 @@ def _compare_file(
 def _lacks_content(file: WorkingFile) -> bool:
     """Return true if a file is too large to be compared."""
     return file.exists and file.data is None
+
+
+def make_file(mode: str, hash_: str, data: bytes) -> WorkingFile:
+    """Return a file with its content."""
+    return WorkingFile(
+        mode=mode, hash=hash_, size=len(data), is_binary=is_binary_content(data), data=data
+    )

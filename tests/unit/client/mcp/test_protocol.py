@@ -352,8 +352,8 @@ class McpToolTests(ServerCase):
         self.assertEqual(("POST", "/sessions/s1/checks/run"), (last.method, last.path))
 
     def test_changes_may_have_another_base(self) -> None:
-        self.use("list_changes", sessionId="s1", base="main")
-        self.assertEqual({"base": "main"}, self.service.asked[-1].query)
+        self.use("list_changes", sessionId="s1", base="main", target="HEAD")
+        self.assertEqual({"base": "main", "target": "HEAD"}, self.service.asked[-1].query)
 
     def test_approvals_are_filtered_by_session(self) -> None:
         self.use("answer_approval", sessionId="s1", action="option", option=2, expectFrame="f")

@@ -11,10 +11,10 @@ from tests.unit.git.random_repositories import ENVIRON, NAMES, run_git
 from tests.unit.git.real_git import folder_fingerprint
 from tests.unit.review.random_edits import RandomEditor, make_content
 from tests.unit.review.review_harness import SESSION_ID
-from tests.unit.review.turns.turns_harness import TurnTestCase
+from tests.unit.review.turns.turns_harness import TurnTestCase, list_files
+from tservice.review.comparison.comparer import Sides
 from tservice.review.comparison.hunks import Hunk, RowKind
-from tservice.review.model import BaseSource
-from tservice.review.turns.comparing import find_turn
+from tservice.review.model import BaseSource, ChangedFile, FileStatus
 
 RANDOM_TURNS = 10
 """Number of turns in each repository."""
@@ -69,7 +69,8 @@ class TurnComparisonTests(TurnTestCase):
     def setUp(self) -> None:
         super().setUp()
         names = ("same", "edited", "dirty")
-        self.commit(**{name: f"{name}\n1\n2\n3\n" for name in names}, gone="x\n")
+        contents = {name: f"{name}\n1\n2\n3\n" for name in names}
+        self.first = self.commit(**contents, gone="x\n")
 
     async def test_only_later_changes_are_listed(self) -> None:
         self.write("dirty", "dirty\n1\n2\n")
@@ -106,12 +107,17 @@ class TurnComparisonTests(TurnTestCase):
         (hunk,) = (await self.diff(10, "dirty")).page.hunks
         self.assertEqual([b"3"], [row.raw for row in hunk.changed_rows])
 
-    async def test_renamed_file_is_a_removed_and_an_added_one(self) -> None:
+    async def test_renamed_file_that_was_recorded_is_a_removed_and_an_added_one(self) -> None:
         await self.end_turn(10)
+        run_git(self.folder, "mv", "same", "there")
+        self.assertEqual({"there": ("renamed", 0, 0)}, await self.read_listed(10))
+        run_git(self.folder, "mv", "there", "same")
+        (self.folder / "edited").chmod(0o755)
+        await self.end_turn(20)
         run_git(self.folder, "mv", "edited", "moved")
         expected = {"edited": ("deleted", 0, 4), "moved": ("added", 4, 0)}
-        self.assertEqual(expected, await self.read_listed(10))
-        (hunk,) = (await self.diff(10, "edited")).page.hunks
+        self.assertEqual(expected, await self.read_listed(20))
+        (hunk,) = (await self.diff(20, "edited")).page.hunks
         self.assertEqual(4, hunk.old_count)
 
     async def test_file_of_the_commit_has_the_line_ends_of_a_checkout(self) -> None:
@@ -174,9 +180,62 @@ class TurnComparisonTests(TurnTestCase):
         await self.end_turn(10)
         self.write("edited", "x\n")
         await self.refuse(400, self.world.diff("edited", "turn:10"))
-        self.assertEqual(10, find_turn("turn:10"))
-        self.assertIsNone(find_turn("main"))
-        self.assertIsNone(find_turn(None))
+        self.assertTrue(self.comparer.is_needed(Sides(base="turn:10")))
+        self.assertFalse(self.comparer.is_needed(Sides(base="main")))
+
+    async def test_one_turn_is_the_difference_of_two_ends(self) -> None:
+        self.write("dirty", "dirty\n1\n")
+        await self.end_turn(10)
+        self.write("edited", "edited\n1\n2\n3\n4\n")
+        self.commit(fresh="a\n")
+        self.write("late", "b\n")
+        await self.end_turn(20)
+        self.write("same", "later\n")
+        (self.folder / "late").unlink()
+        expected = {
+            "edited": ("modified", 1, 0), "fresh": ("added", 1, 0), "late": ("added", 1, 0),
+        }  # fmt: skip
+        self.assertEqual(expected, await self.read_listed(10, "turn:20"))
+        (hunk,) = (await self.diff(10, "late", "turn:20")).page.hunks
+        self.assertEqual([b"b"], [row.raw for row in hunk.rows])
+        target = (await self.read(10, "turn:20")).target
+        self.assertEqual("turn:20", target and target.ref)
+        backwards = {
+            "edited": ("modified", 0, 1), "fresh": ("deleted", 0, 1), "late": ("deleted", 0, 1),
+        }  # fmt: skip
+        self.assertEqual(backwards, await self.read_listed(20, "turn:10"))
+
+    async def test_commit_and_the_end_of_a_turn(self) -> None:
+        self.write("dirty", "dirty\n1\n2\n")
+        await self.end_turn(10)
+        self.commit(fresh="a\n")
+        found = list_files(await self.compare(Sides(base=self.first, target="turn:10")))
+        self.assertEqual({"dirty": ("modified", 0, 1)}, found)
+        self.assertEqual({"fresh": ("added", 1, 0)}, await self.read_listed(10, "HEAD"))
+
+    async def test_two_commits_are_compared_as_git_does(self) -> None:
+        run_git(self.folder, "mv", "edited", "moved")
+        (self.folder / "binary.png").write_bytes(b"\x89PNG\0\1")
+        self.commit(dirty="dirty\n1\n2\n4\n")
+        self.write("same", "not committed\n")
+        sides = Sides(base=self.first, target="HEAD")
+        expected = {
+            "binary.png": ("added", 0, 0),
+            "dirty": ("modified", 1, 1),
+            "moved": ("renamed", 0, 0),
+        }
+        self.assertEqual(expected, list_files(await self.compare(sides)))
+        self.assertEqual([], [*(await self.diff_sides(sides, "moved")).page.hunks])
+        image = (await self.diff_sides(sides, "binary.png")).new_image
+        self.assertEqual("image/png", image and image.media_type)
+        error = await self.refuse(404, self.diff_sides(sides, "same"))
+        self.assertEqual("File not found", error.message)
+
+    async def test_unknown_target_is_named(self) -> None:
+        for name in ("turn:5", "turn:x", "nothing", "-x", "a..b"):
+            status = 409 if name == "turn:5" else 400
+            error = await self.refuse(status, self.compare(Sides(base="HEAD", target=name)))
+            self.assertTrue(error.message.startswith("target: "), error.message)
 
 
 class RandomTurnTests(TurnTestCase):
@@ -214,17 +273,24 @@ class RandomTurnTests(TurnTestCase):
             if recorded[0] != at:
                 self.assertEqual({}, list_by_git(copies[recorded[0]], copies[at]))
             before = editor.rng.choice(recorded)
-            compared += await self.compare_with_copies(before, copies[before], copies[at])
+            compared += await self.compare_with_copies(
+                Sides(base=f"turn:{before}"), copies[before], copies[at]
+            )
+            first, second = (editor.rng.choice(recorded) for _ in range(2))
+            compared += await self.compare_with_copies(
+                Sides(base=f"turn:{first}", target=f"turn:{second}"), copies[first], copies[second]
+            )
         self.assertGreater(compared, RANDOM_TURNS)
 
-    async def compare_with_copies(self, turn: int, before: Path, after: Path) -> int:
+    async def compare_with_copies(self, sides: Sides, before: Path, after: Path) -> int:
         """Compare the list and the hunks with copies, and return the number of files."""
-        files = (await self.read(turn)).files
-        found = {file.path: file.status.value for file in files}
+        files = (await self.compare(sides)).files
+        found = dict(pair for file in files for pair in list_states(file))
         self.assertEqual(list_by_git(before, after), found, (before, after))
         for file in files:
-            diff = await self.diff(turn, file.display_path)
-            old, new = (read_content(top / os.fsdecode(file.path)) for top in (before, after))
+            diff = await self.diff_sides(sides, file.display_path)
+            old = read_content(before / os.fsdecode(file.base_path))
+            new = read_content(after / os.fsdecode(file.path))
             if not diff.file.is_binary:
                 made = apply_hunks(old, [*diff.page.hunks])
                 self.assertEqual(new, made, (before, after, file.path))
@@ -232,3 +298,10 @@ class RandomTurnTests(TurnTestCase):
 
     async def test_random_turns_are_as_git_says(self) -> None:
         await self.check_random_turns(44)
+
+
+def list_states(file: ChangedFile) -> list[tuple[bytes, str]]:
+    """Return the states of a file's paths as git names them without renames."""
+    if file.original is None:
+        return [(file.path, file.status.value)]
+    return [(file.original, FileStatus.DELETED.value), (file.path, FileStatus.ADDED.value)]

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from twisted.trial.unittest import SynchronousTestCase
-
 from tests.unit.review.shell_copies import ShellMixin
 from tests.unit.review.turns import comparing_cases
-from tservice.core.kernel.errors import ServiceError
-from tservice.review.turns.comparing import find_turn
+from tests.unit.review.turns.turns_harness import TurnTestCase
+from tservice.review.comparison.comparer import Sides
 
 
 class LocalTurnComparisonTests(comparing_cases.TurnComparisonTests):
@@ -32,9 +30,7 @@ class ShellTurnComparisonTests(ShellMixin, comparing_cases.TurnComparisonTests):
     pass
 
 
-class TurnNameTests(SynchronousTestCase):
-    def test_end_of_a_turn_is_a_number(self) -> None:
+class TurnNameTests(TurnTestCase):
+    async def test_end_of_a_turn_is_a_number(self) -> None:
         for text in ("turn:", "turn:x", "turn:-1", "turn:1.0", "turn:٣", "turn:" + "1" * 17):
-            with self.assertRaises(ServiceError) as caught:
-                find_turn(text)
-            self.assertEqual(400, caught.exception.status)
+            await self.refuse(400, self.compare(Sides(base=text)))

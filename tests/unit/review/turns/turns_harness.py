@@ -6,13 +6,14 @@ from typing import Any
 
 from twisted.internet.defer import gatherResults
 
-from tests.unit.review.review_harness import SESSION_ID, ReviewTestCase
+from tests.unit.review.review_harness import ANN, SESSION_ID, ReviewTestCase
 from tservice.core.kernel.event_payloads import HookEventPayload, OccurrencePayload
 from tservice.core.kernel.events import Event, EventHub, EventName
 from tservice.core.values.payload import Payload
 from tservice.review.comparison.changes import DiffOptions, FileDiff
+from tservice.review.comparison.comparer import Sides, TreeComparer
 from tservice.review.model import RepositoryChanges
-from tservice.review.turns.comparing import TurnComparer
+from tservice.review.turns.comparing import TurnTrees
 from tservice.review.turns.recording import TurnRecorder
 from tservice.review.turns.store import TurnStore
 
@@ -36,7 +37,12 @@ class TurnTestCase(ReviewTestCase):
             clock=world.clock, hub=self.hub, copies=copies, store=self.turns
         )
         self.recorder.start()
-        self.comparer = TurnComparer(world.clock, copies, self.turns)
+        self.comparer = TreeComparer(
+            clock=world.clock,
+            copies=copies,
+            sources=[TurnTrees(self.turns)],
+            make_wish=world.review.make_wish,
+        )
 
     async def tearDown(self) -> None:  # type: ignore[override]
         await self.recorder.stop()
@@ -47,15 +53,28 @@ class TurnTestCase(ReviewTestCase):
         publish(self.hub, EventName.SESSION_STOP, at)
         await gatherResults([*self.recorder._tasks.values()])
 
-    async def read(self, at: int) -> RepositoryChanges:
-        return (await self.comparer.read_changes(SESSION_ID, at))[0]
+    async def read(self, at: int, target: str | None = None) -> RepositoryChanges:
+        return await self.compare(Sides(base=f"turn:{at}", target=target))
 
-    async def read_listed(self, at: int) -> dict[str, tuple[str, int, int]]:
-        return {
-            file.display_path: (file.status.value, file.added, file.removed)
-            for file in (await self.read(at)).files
-        }
+    async def compare(self, sides: Sides) -> RepositoryChanges:
+        return (await self.comparer.read_changes(SESSION_ID, sides, ANN))[0]
 
-    async def diff(self, at: int, path: str, **options: Any) -> FileDiff:
+    async def read_listed(
+        self, at: int, target: str | None = None
+    ) -> dict[str, tuple[str, int, int]]:
+        return list_files(await self.read(at, target))
+
+    async def diff(self, at: int, path: str, target: str | None = None, **options: Any) -> FileDiff:
+        sides = Sides(base=f"turn:{at}", target=target)
+        return await self.diff_sides(sides, path, **options)
+
+    async def diff_sides(self, sides: Sides, path: str, **options: Any) -> FileDiff:
         wanted = DiffOptions(**{"context": 3, **options})
-        return await self.comparer.read_file_diff(SESSION_ID, at, None, path, wanted)
+        return await self.comparer.read_file_diff(SESSION_ID, sides, None, path, wanted, ANN)
+
+
+def list_files(changes: RepositoryChanges) -> dict[str, tuple[str, int, int]]:
+    """Return the state and the numbers of lines of each file."""
+    return {
+        file.display_path: (file.status.value, file.added, file.removed) for file in changes.files
+    }
