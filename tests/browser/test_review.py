@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 import time
 from pathlib import Path
 from typing import Any
@@ -17,6 +19,8 @@ from tests.run_figures import report_figure
 from tests.unit.git.random_repositories import run_git
 
 DESK: dict[str, Any] = {"viewport": {"width": 1090, "height": 900}}
+BESIDE: dict[str, Any] = {"viewport": {"width": 1440, "height": 900}}
+"""Wide enough for the review beside the conversation."""
 HUNKS = 5
 """Hunks in each of the two files."""
 
@@ -166,14 +170,63 @@ class DeskReviewTests(ReviewCase):
 
 
 class TurnReviewTests(BrowserCase):
-    def test_only_what_is_new_since_the_end_of_a_turn_is_shown(self) -> None:
+    def begin(self) -> tuple[DaemonHarness, Path, PlayedSession]:
         service = played_daemon()
         self.addCleanup(service.close)
         root = make_reviewed_repository(service.folder / "work")
         # The files of the played agent are not part of it.
         (root / ".git" / "info" / "exclude").write_text("*\n")
         service.start()
-        session = PlayedSession(service, "primary", MockScenario())
+        return service, root, PlayedSession(service, "primary", MockScenario())
+
+    def edit(self, session: PlayedSession, count: int, file: Path, value: int) -> None:
+        """Let the agent edit a file in a turn, until that many turns are recorded."""
+        line = "line_0_1 = "
+        given = {"file_path": str(file), "old_string": f"{line}1", "new_string": f"{line}{value}"}
+        session.prompt(f"TOOL: Edit {json.dumps(given)}", wait="blocked")
+        session.press("Enter")
+        session.until("the turn is recorded", lambda: len(session.list_turns()) == count)
+
+    def test_turn_of_the_conversation_is_compared_alone(self) -> None:
+        service, root, session = self.begin()
+        session.end_recorded_turn(1)
+        engine, gears = root / "src/engine.py", root / "src/gears.py"
+        self.edit(session, 2, engine, 100)
+        self.edit(session, 3, gears, 200)
+        page = self.page(f"{service.url}/?session={session.id}", **BESIDE)
+        page.get_by_test_id("view-switch").click()
+        page.get_by_test_id("menu").get_by_text("Conversation", exact=True).click()
+        links = page.get_by_test_id("conversation-turn-review")
+        expect(links).to_have_count(2)
+        links.first.click()
+        files = page.get_by_test_id("review-file")
+        expect(files).to_have_count(1)
+        expect(files).to_contain_text("engine.py")
+        expect(page.get_by_test_id("review-target")).not_to_have_value("")
+        hunk = page.get_by_test_id("review-hunk")
+        expect(hunk).to_have_count(1)
+        expect(hunk).to_contain_text("line_0_1 = 100")
+        expect(page.get_by_test_id("review-seen")).to_have_count(0)
+        expect(page.get_by_test_id("review-revert")).to_have_count(0)
+        hunk.focus()
+        page.keyboard.press("c")
+        if folder := os.environ.get("TSERVICE_TEST_PICTURES"):
+            page.screenshot(path=f"{folder}/review-turn.png")
+        self.assertEqual([], faults_in_both(page, "[data-testid=review-page]"))
+        links.nth(1).click()
+        expect(files).to_contain_text("gears.py")
+        expect(page.get_by_test_id("review-target")).to_have_value("")
+        links.first.click()
+        expect(files).to_contain_text("engine.py")
+        hunk.focus()
+        page.keyboard.press("c")
+        page.get_by_test_id("review-no-comment").get_by_role("button").click()
+        expect(page.get_by_test_id("review-target")).to_have_value("")
+        expect(files).to_have_count(1)
+        expect(page.get_by_test_id("review-text")).to_be_visible()
+
+    def test_only_what_is_new_since_the_end_of_a_turn_is_shown(self) -> None:
+        service, root, session = self.begin()
         at = session.end_recorded_turn(1)
         page = self.page(f"{service.url}/?session={session.id}&page=review", **DESK)
         files = page.get_by_test_id("review-file")

@@ -8,7 +8,7 @@ import { Icon } from "../../ui/Icon.tsx";
 import { IconButton } from "../../ui/IconButton.tsx";
 import { type MenuItem, menuUnder } from "../../ui/menu.ts";
 import { showToast } from "../../store/toasts.ts";
-import { openReview } from "../review/open.ts";
+import { openReview, type TurnSpan } from "../review/open.ts";
 import { useSurroundings } from "./context.ts";
 import { describeFigures, type Item, listChangedPaths, sumFigures, toMarkdown, type Turn } from "./items.ts";
 import { ItemView } from "./ItemView.tsx";
@@ -85,6 +85,13 @@ function actions(turn: Turn, sessionId: string | undefined): MenuItem[] {
   return items;
 }
 
+/** @returns when the turn began and ended, if the agent noted it. */
+function spanTurn({ prompt, items }: Turn): TurnSpan | undefined {
+  const from = prompt?.at;
+  const to = items.at(-1)?.at;
+  return typeof from === "number" && typeof to === "number" ? { from, to } : undefined;
+}
+
 interface Props {
   turn: Turn;
   shown: readonly Item[];
@@ -109,7 +116,7 @@ function Content({ turn, shown, marked }: Omit<Props, "forced">) {
         {sessionId !== undefined && changed.length > 0 && (
           <Button
             small
-            onClick={() => openReview(sessionId, changed[0], changed)}
+            onClick={() => openReview(sessionId, changed[0], changed, spanTurn(turn))}
             testid="conversation-turn-review"
           >
             <Icon name="eye" size={14} /> Review {plural(changed.length, "file")}

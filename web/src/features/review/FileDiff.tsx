@@ -10,21 +10,24 @@ import { narrow } from "../../ui/width.ts";
 import { showError } from "../../store/toasts.ts";
 import { splitPath } from "../git/texts.ts";
 import { visible } from "../git/diff/diff.ts";
+import { describeTarget } from "./base/BaseSelect.tsx";
 import { Comment } from "./Comments.tsx";
 import { HunkTable } from "./HunkTable.tsx";
 import { makeRowGestures } from "./gestures.ts";
 import { findLoose } from "./rows.ts";
 import {
+  changes,
   changeView,
   choose,
   comments,
   CONTEXT,
+  isPast,
   type ListedFile,
   markViewed,
   readFile,
   revert,
   type RevertTarget,
-  rival,
+  sides,
   view,
   WHOLE_CONTEXT,
 } from "./state.ts";
@@ -48,7 +51,7 @@ export function joinPages(before: FileDiffResponse, after: FileDiffResponse): Fi
 
 function useFileDiff(session: string, { repo, path, file }: ListedFile) {
   const how = view.value;
-  const key = JSON.stringify([session, repo, path, how.all, how.whitespace, rival.value]);
+  const key = JSON.stringify([session, repo, path, how.all, how.whitespace, sides.value]);
   const [found, setFound] = useState<Found & { key: string }>({ key });
   useEffect(() => {
     const end = new AbortController();
@@ -151,21 +154,29 @@ function Head({
         />
         <IconButton icon="down" label="Next file" onClick={() => onStep(1)} testid="review-next-file" />
       </span>
-      <button
-        type="button"
-        class="button review-seen"
-        aria-pressed={file.viewed}
-        title="Seen  v"
-        onClick={() => void markViewed(session, listed)}
-        data-testid="review-seen"
-      >
-        <Icon name="check" size={16} /> Seen
-      </button>
+      {!isPast() && (
+        <button
+          type="button"
+          class="button review-seen"
+          aria-pressed={file.viewed}
+          title="Seen  v"
+          onClick={() => void markViewed(session, listed)}
+          data-testid="review-seen"
+        >
+          <Icon name="check" size={16} /> Seen
+        </button>
+      )}
     </header>
   );
 }
 
-function Tools({ onRevert }: { onRevert: (() => void) | undefined }) {
+interface ToolsProps {
+  /** What is compared, if not the files as they are now. */
+  upTo: string | undefined;
+  onRevert: (() => void) | undefined;
+}
+
+function Tools({ upTo, onRevert }: ToolsProps) {
   const how = view.value;
   return (
     <div class="review-tools" role="toolbar" aria-label="Diff">
@@ -189,6 +200,7 @@ function Tools({ onRevert }: { onRevert: (() => void) | undefined }) {
         Ignore spaces
       </Button>
       <span class="spring" />
+      {upTo !== undefined && <small class="dim">Up to: {upTo}</small>}
       {onRevert && (
         <Button small onClick={onRevert} testid="review-revert-file">
           Put back file
@@ -217,17 +229,21 @@ export function FileDiff({ session, listed, onStep }: Props) {
   const how = view.value;
   const [open, setOpen] = useState(false);
   const folded = file.generated && !open;
-  const canRevert = rival.value === undefined;
+  const past = isPast();
+  const canRevert = sides.value.base === undefined && !past;
   const step = useRef(onStep);
   step.current = onStep;
   const gestures = useMemo(() => makeRowGestures((way) => step.current(way)), []);
   const target = { repo, path, hash: diff?.hash ?? file.hash, context: how.all ? WHOLE_CONTEXT : CONTEXT };
   const rows = diff?.hunks.flatMap((hunk) => hunk.rows) ?? [];
-  const loose = diff ? findLoose(comments.value, { repo, path }, rows) : [];
+  const loose = diff && !past ? findLoose(comments.value, { repo, path }, rows) : [];
   return (
     <section class="review-file" aria-label={path} aria-busy={!diff && problem === undefined}>
       <Head session={session} listed={listed} onStep={onStep} />
-      <Tools onRevert={canRevert ? () => void putBack(session, target, "the whole file") : undefined} />
+      <Tools
+        upTo={describeTarget(changes.value?.repositories.find((each) => each.repo === repo)?.target)}
+        onRevert={canRevert ? () => void putBack(session, target, "the whole file") : undefined}
+      />
       <div
         class="review-body"
         tabIndex={0}
@@ -253,7 +269,7 @@ export function FileDiff({ session, listed, onStep }: Props) {
         )}
         <div class="review-images">
           <Picture image={diff?.oldImage} label="Before" />
-          <Picture image={diff?.newImage} label="Now" />
+          <Picture image={diff?.newImage} label={past ? "After" : "Now"} />
         </div>
         {!folded &&
           diff?.hunks.map((hunk) => (

@@ -10,7 +10,7 @@ import { BaseSelect } from "./base/BaseSelect.tsx";
 import { commitAll } from "./commit.ts";
 import { PullRequest } from "./forge/PullRequest.tsx";
 import { isShown, only } from "./open.ts";
-import { changes, choose, chosen, isSame, markViewed } from "./state.ts";
+import { changes, choose, chosen, isPast, isSame, markViewed } from "./state.ts";
 
 const LETTERS = {
   added: "A",
@@ -72,15 +72,17 @@ function Row({ session, repo, file }: { session: string; repo: string; file: Cha
           {file.removed > 0 && <span data-kind="removed">−{file.removed.toLocaleString("en")}</span>}
         </span>
       </button>
-      <button
-        type="button"
-        class="review-tick"
-        aria-pressed={file.viewed}
-        aria-label={`Seen: ${file.path}`}
-        onClick={() => void markViewed(session, { repo, path: file.path, file })}
-      >
-        <Icon name="check" size={15} />
-      </button>
+      {!isPast() && (
+        <button
+          type="button"
+          class="review-tick"
+          aria-pressed={file.viewed}
+          aria-label={`Seen: ${file.path}`}
+          onClick={() => void markViewed(session, { repo, path: file.path, file })}
+        >
+          <Icon name="check" size={15} />
+        </button>
+      )}
     </li>
   );
 }
@@ -118,7 +120,7 @@ function Repository({
             Commit…
           </Button>
         )}
-        <PullRequest session={session} changes={found} />
+        {!isPast() && <PullRequest session={session} changes={found} />}
       </header>
       {groupByFolder(found.files.filter(isShown)).map(([folder, files]) => (
         <section key={folder}>
@@ -163,7 +165,7 @@ export function FileTree({ session }: { session: string }) {
   return (
     <nav class="review-tree" aria-label="Changed files" onKeyDown={handleListKey}>
       <p class="review-progress" role="status" data-testid="review-progress">
-        {seen} of {plural(files.length, "file")} seen
+        {isPast() ? plural(files.length, "file") : `${seen} of ${plural(files.length, "file")} seen`}
       </p>
       <TurnFilter files={files} />
       {found.repositories.map((each) => (

@@ -1,7 +1,7 @@
 /** A hunk: one table, with the comments below their lines. */
 import { createContext, Fragment } from "preact";
 import { useContext, useMemo, useRef } from "preact/hooks";
-import type { CommentResponse, HunkResponse, RowResponse } from "../../api/types.ts";
+import type { HunkResponse, RowResponse } from "../../api/types.ts";
 import { visible } from "../git/diff/diff.ts";
 import { Button } from "../../ui/Button.tsx";
 import { areTokensOf, cutTokens, type Token } from "../syntax/tokens.ts";
@@ -11,7 +11,16 @@ import { Comment, CommentForm } from "./Comments.tsx";
 import { findAtRow } from "./forge/atlines.ts";
 import { ForgeComment } from "./forge/ForgeComment.tsx";
 import { findThread, includes, splitRows, splitWords } from "./rows.ts";
-import { comments, dragging, type FileKey, rival, selection, type Side } from "./state.ts";
+import {
+  comments,
+  dragging,
+  type FileKey,
+  isPast,
+  readAgainst,
+  selection,
+  type Side,
+  sides,
+} from "./state.ts";
 
 const SIGNS = { added: "+", removed: "−", context: "" } as const;
 const WORDS = { added: "added: ", removed: "removed: ", context: "" } as const;
@@ -113,12 +122,29 @@ interface HunkProps {
 }
 
 /** Old lines of a comment are those of a commit, which a session or the end of a turn is not. */
-const canStand = ({ side }: CommentResponse): boolean => side === "new" || rival.value === undefined;
+const canStand = (side: Side): boolean => !isPast() && (side === "new" || sides.value.base === undefined);
+
+/** Where a comment cannot stand, the way to where it can. */
+function NoComment({ session }: { session: string }) {
+  const { target: _, ...now } = sides.value;
+  return (
+    <p class="review-none" data-testid="review-no-comment">
+      Comment on a line of the files as they are now.{" "}
+      {isPast() && (
+        <Button small onClick={() => void readAgainst(session, now)}>
+          Show them
+        </Button>
+      )}
+    </p>
+  );
+}
 
 /** What stands below a row: its comments, and the field for a new one. */
 function Below({ session, file, hunk, rows, split }: Omit<HunkProps, "onRevert"> & { rows: RowResponse[] }) {
   const at = dragging.value ? undefined : selection.value;
-  const thread = [...new Set(rows.flatMap((row) => findThread(comments.value, file, row)))].filter(canStand);
+  const thread = [...new Set(rows.flatMap((row) => findThread(comments.value, file, row)))].filter(
+    ({ side }) => canStand(side),
+  );
   const isEnd =
     at !== undefined &&
     rows.some(
@@ -126,7 +152,7 @@ function Below({ session, file, hunk, rows, split }: Omit<HunkProps, "onRevert">
         (at.side === "new" ? row.new : row.old) === at.endLine &&
         row.kind !== (at.side === "new" ? "removed" : "added"),
     );
-  const people = [...new Set(rows.flatMap((row) => findAtRow(file, row)))];
+  const people = isPast() ? [] : [...new Set(rows.flatMap((row) => findAtRow(file, row)))];
   if (thread.length === 0 && people.length === 0 && !isEnd) return null;
   const lines = hunk.rows.filter((row) => includes(at, "new", row.new)).map((row) => row.text);
   return (
@@ -138,10 +164,8 @@ function Below({ session, file, hunk, rows, split }: Omit<HunkProps, "onRevert">
         {people.map((comment) => (
           <ForgeComment key={comment.id} session={session} repo={file.repo} comment={comment} takes />
         ))}
-        {isEnd && at.side === "old" && rival.value !== undefined && (
-          <p class="review-none">Comment on a line of the files as they are now.</p>
-        )}
-        {isEnd && (at.side === "new" || rival.value === undefined) && (
+        {isEnd && !canStand(at.side) && <NoComment session={session} />}
+        {isEnd && canStand(at.side) && (
           <CommentForm
             key={`${at.side} ${at.line} ${at.endLine}`}
             session={session}

@@ -6,7 +6,7 @@ import { Icon } from "../../ui/Icon.tsx";
 import { FileDiff } from "./FileDiff.tsx";
 import { FileTree } from "./FileTree.tsx";
 import { handleKey } from "./keys.ts";
-import { isShown, matchesPath, only, wanted } from "./open.ts";
+import { asked, isShown, matchesPath, only, wanted } from "./open.ts";
 import {
   changes,
   choose,
@@ -16,9 +16,11 @@ import {
   isSame,
   listFiles,
   problem,
+  readAgainst,
   readChanges,
 } from "./state.ts";
 import { Tray } from "./Tray.tsx";
+import { findSides } from "./turns.ts";
 import "./review.css";
 import "./rows.css";
 
@@ -31,7 +33,7 @@ function useChanges(id: string | undefined): void {
   useEffect(() => {
     if (id === undefined) return;
     forgetChanges();
-    void readChanges(id);
+    if (!asked.peek()) void readChanges(id);
     const again = (data: unknown) => {
       if ((data as { id?: unknown } | null)?.id === id) void readChanges(id);
     };
@@ -44,6 +46,20 @@ function useChanges(id: string | undefined): void {
       only.value = undefined;
     };
   }, [id]);
+}
+
+/** Compares what another feature asked for, also while the page is open. */
+function useAsked(id: string | undefined): void {
+  const now = asked.value;
+  useEffect(() => {
+    if (id === undefined || now === undefined) return;
+    asked.value = undefined;
+    const { turn } = now;
+    if (turn === undefined) return void readAgainst(id, {});
+    void findSides(id, turn).then((sides) => {
+      if (activeSession.peek()?.id === id) void readAgainst(id, sides);
+    });
+  }, [id, now]);
 }
 
 /** Whether the list of files stands beside the diff; review.css has the same width. */
@@ -61,18 +77,19 @@ function Nothing({ text }: { text: string }) {
 export function ReviewPage() {
   const id = activeSession.value?.id;
   useChanges(id);
+  useAsked(id);
   const page = useRef<HTMLDivElement>(null);
   const all = listFiles(changes.value);
   const files = all.filter(({ file }) => isShown(file));
   const listed = files.find((file) => isSame(chosen.value, file));
   useEffect(() => {
     if (files.length === 0) return;
-    const asked = wanted.peek();
-    const named = files.find(({ path }) => asked !== undefined && matchesPath(asked, path));
+    const name = wanted.peek();
+    const named = files.find(({ path }) => name !== undefined && matchesPath(name, path));
     wanted.value = undefined;
     if (named) choose(named);
     else if (!chosen.peek() && isRoomy(page.current)) choose(findNext(files, undefined, 1, true) ?? files[0]);
-  }, [files.length > 0, id]);
+  }, [files.length > 0, id, wanted.value]);
   if (id === undefined) return null;
   const step = (way: 1 | -1) => {
     const next = findNext(files, chosen.peek(), way);

@@ -1,5 +1,5 @@
 /** The keys of the review page: n p e c v. */
-import { choose, chosen, findNext, type ListedFile, markViewed, selection } from "./state.ts";
+import { choose, chosen, findNext, isPast, type ListedFile, markViewed, selection } from "./state.ts";
 
 const EDITABLE = "input, textarea, select, [contenteditable]";
 
@@ -55,7 +55,7 @@ export function handleKey(event: KeyboardEvent, session: string, files: readonly
       if (box) commentHere(box);
       return true;
     case "v":
-      if (listed) void markViewed(session, listed);
+      if (listed && !isPast()) void markViewed(session, listed);
       return true;
     default:
       return false;

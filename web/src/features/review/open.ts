@@ -11,6 +11,15 @@ export const wanted = signal<string | undefined>(undefined);
 /** Paths of the only files that are listed, such as those of one turn; absent for all. */
 export const only = signal<readonly string[] | undefined>(undefined);
 
+/** When a turn began and ended, in Unix milliseconds. */
+export interface TurnSpan {
+  from: number;
+  to: number;
+}
+
+/** What another feature wants to be compared: one turn, or all that changed. */
+export const asked = signal<{ turn: TurnSpan | undefined } | undefined>(undefined);
+
 /** Whether a path that somebody wrote, absolute or below some folder, is that of a listed file. */
 export const matchesPath = (asked: string, path: string): boolean =>
   asked === path || asked.endsWith(`/${path}`) || path.endsWith(`/${asked}`);
@@ -27,11 +36,13 @@ export const counts = signal<ReadonlyMap<string, SessionChangesPayload>>(new Map
 /**
  * @param path of a file, absolute or below the folder; absent for all of them.
  * @param paths of the files that are listed; absent for all.
+ * @param turn that is compared, where its files were recorded; absent for all that changed.
  */
-export function openReview(session: string, path?: string, paths?: readonly string[]): void {
+export function openReview(session: string, path?: string, paths?: readonly string[], turn?: TurnSpan): void {
   select(session);
   wanted.value = path;
   only.value = paths;
+  asked.value = { turn };
   openPage.value = REVIEW_PAGE;
 }
 

@@ -4,6 +4,7 @@ import type { ChangedFileItem, CommentResponse, FileDiffResponse, RowResponse } 
 vi.stubGlobal("matchMedia", () => ({ matches: false, addEventListener: () => {} }));
 const { findNext, parseView } = await import("./state.ts");
 const { findLoose, findThread, spanLines, splitRows, splitWords } = await import("./rows.ts");
+const { chooseSides } = await import("./turns.ts");
 const { readSwipe, SWIPE } = await import("./gestures.ts");
 const { joinPages } = await import("./FileDiff.tsx");
 const { isShown, matchesPath, only } = await import("./open.ts");
@@ -144,5 +145,23 @@ describe("the files of a turn", () => {
     expect(isShown({ path: "src/b.py" })).toBe(false);
     only.value = undefined;
     expect(isShown({ path: "src/b.py" })).toBe(true);
+  });
+});
+
+describe("the sides of a turn", () => {
+  const ends = [400, 300, 200];
+
+  test("are the recorded ends around it", () => {
+    expect(chooseSides(ends, { from: 210, to: 290 })).toEqual({ base: "turn:200", target: "turn:300" });
+  });
+
+  test("of the last turn end with the files as they are now", () => {
+    expect(chooseSides(ends, { from: 310, to: 390 })).toEqual({ base: "turn:300" });
+    expect(chooseSides(ends, { from: 410, to: 420 })).toEqual({ base: "turn:400" });
+  });
+
+  test("are unknown where the end of the turn before is not kept", () => {
+    expect(chooseSides(ends, { from: 110, to: 190 })).toEqual({});
+    expect(chooseSides([], { from: 110, to: 190 })).toEqual({});
   });
 });

@@ -53,8 +53,17 @@ export const selection = signal<Selection | undefined>(undefined);
 /** A pointer is down on the line numbers: nothing moves below it until it is up. */
 export const dragging = signal(false);
 export const sending = signal(false);
-/** The base that is no commit, as the service names it: a session or the end of a turn; else absent. */
-export const rival = signal<string | undefined>(undefined);
+/** What is compared, as the service names it. */
+export interface Sides {
+  /** Absent for the base that is remembered; else a session or the end of a turn. */
+  base?: string;
+  /** Absent for the files as they are now. */
+  target?: string;
+}
+
+export const sides = signal<Sides>({});
+/** Whether the files that are shown may be others than those of now. */
+export const isPast = (): boolean => sides.value.target !== undefined;
 export const view = signal<DiffView>(parseView(readStored(KEY), matchMedia("(max-width: 700px)").matches));
 
 export function changeView(part: Partial<DiffView>): void {
@@ -83,28 +92,22 @@ export function findNext(
   return rest.find(({ file }) => !unseen || !file.viewed);
 }
 
-const namedBase = (): { base?: string } => {
-  const base = rival.peek();
-  return base === undefined ? {} : { base };
-};
-
 let reads = 0;
 
-export const readChanges = (id: string): Promise<void> => readAgainst(id, rival.peek());
+export const readChanges = (id: string): Promise<void> => readAgainst(id, sides.peek());
 
-/** @param base that is no commit, as in `rival`; it is the base once the changes against it are known. */
-export async function readAgainst(id: string, base: string | undefined): Promise<void> {
+/** @param wanted is in `sides` once the changes are known. */
+export async function readAgainst(id: string, wanted: Sides): Promise<void> {
   const mine = ++reads;
-  const query = base === undefined ? {} : { base };
   try {
     const [found, said] = await Promise.all([
-      api.get("/api/sessions/{id}/changes", { path: { id }, query }),
+      api.get("/api/sessions/{id}/changes", { path: { id }, query: { ...wanted } }),
       api.get("/api/sessions/{id}/comments", { path: { id } }),
     ]);
     if (mine !== reads) return;
     // A file of the list before may not differ from the new base.
     batch(() => {
-      rival.value = base;
+      sides.value = wanted;
       changes.value = found;
       comments.value = said.comments;
       problem.value = "";
@@ -124,7 +127,7 @@ export function forgetChanges(): void {
   problem.value = "";
   chosen.value = undefined;
   selection.value = undefined;
-  rival.value = undefined;
+  sides.value = {};
 }
 
 export function choose(key: FileKey | undefined): void {
@@ -277,7 +280,7 @@ export async function readFile(
 ): Promise<FileDiffResponse> {
   const query = {
     ...key,
-    ...namedBase(),
+    ...sides.peek(),
     context: how.all ? ("all" as const) : CONTEXT,
     whitespace: how.whitespace ? ("ignore" as const) : ("show" as const),
     start,

@@ -1,10 +1,11 @@
-/** What a repository's changes are compared with, for all sessions in the folder. */
+/** What a repository's changes are compared with, for all sessions in the folder, and what is compared. */
 import { useEffect, useState } from "preact/hooks";
 import { api } from "../../../api/client.ts";
 import type { BaseChoiceResponse, RepositoryChangesResponse } from "../../../api/types.ts";
 import { showError } from "../../../store/toasts.ts";
 import { Select } from "../../../ui/Select.tsx";
-import { readAgainst, rival } from "../state.ts";
+import { Icon } from "../../../ui/Icon.tsx";
+import { readAgainst, type Sides, sides } from "../state.ts";
 
 const AUTOMATIC = "";
 /** Beginnings of choices that are no commits: the working tree of a session, and the end of a turn. */
@@ -20,24 +21,41 @@ export function describeTurn(at: number, now = Date.now()): string {
   return `End of the turn at ${day}${time}`;
 }
 
-/** @returns choices with the chosen one among them, also where it is no branch. */
+type Choice = readonly [name: string, words: string];
+
+/**
+ * @param chosen is among the choices, also where it is no branch.
+ * @param automatic words for the choice without a name.
+ */
 export function listChoices(
   found: BaseChoiceResponse | undefined,
   automatic: string,
-): (readonly [string, string])[] {
-  const first = [
+  chosen: string | null | undefined,
+): Choice[] {
+  const first: Choice[] = [
     [AUTOMATIC, automatic],
     ["HEAD", "Last commit"],
-  ] as const;
-  if (!found) return [...first];
-  const start = found.start ? ([["start", "Start of the session"]] as const) : [];
-  const branches = found.branches.map((name) => [name, name] as const);
-  const others = found.sessions.map(({ id, name }) => [SESSION + id, `Working tree of ${name}`] as const);
-  const turns = found.turns.map(({ at }) => [`${TURN}${at}`, describeTurn(at)] as const);
+  ];
+  const start: Choice[] = found?.start ? [["start", "Start of the session"]] : [];
+  const branches = (found?.branches ?? []).map((name): Choice => [name, name]);
+  const others = (found?.sessions ?? []).map(({ id, name }): Choice => [
+    SESSION + id,
+    `Working tree of ${name}`,
+  ]);
+  const turns = (found?.turns ?? []).map(({ at }): Choice => [`${TURN}${at}`, describeTurn(at)]);
   const all = [...first, ...turns, ...start, ...others, ...branches];
-  const { chosen } = found;
-  if (chosen === null || all.some(([name]) => name === chosen)) return all;
-  return [...all, [chosen, chosen]];
+  if (chosen === null || chosen === undefined || all.some(([name]) => name === chosen)) return all;
+  return [...all, [chosen, describeName(chosen)]];
+}
+
+const describeName = (name: string): string =>
+  name.startsWith(TURN) ? describeTurn(Number(name.slice(TURN.length))) : name;
+
+/** @returns words for what is compared; nothing for the files as they are now. */
+export function describeTarget(target: RepositoryChangesResponse["target"]): string | undefined {
+  if (target === undefined) return undefined;
+  if (target.source === "session") return `Working tree of ${target.ref}`;
+  return target.ref === "HEAD" ? "Last commit" : describeName(target.ref ?? "start of the session");
 }
 
 const SOURCES = {
@@ -75,29 +93,48 @@ export function BaseSelect({ session, changes }: Props) {
       .then(setFound, (error: unknown) => end.signal.aborted || showError("Couldn't list branches", error));
     return () => end.abort();
   }, [session, repo, head.branch, head.commit, reads]);
+  const now = sides.value;
+  const { base: rival, ...rest } = now;
   const choose = async (name: string) => {
     if (name.startsWith(SESSION) || name.startsWith(TURN)) {
-      return readAgainst(session, name);
+      return readAgainst(session, { ...rest, base: name });
     }
     const base = name === AUTOMATIC ? null : name;
     try {
       await api.put("/api/sessions/{id}/changes/base", { path: { id: session }, body: { repo, base } });
       setFound((before) => before && { ...before, chosen: base });
-      await readAgainst(session, undefined);
+      await readAgainst(session, rest);
     } catch (error) {
       showError("Couldn't compare with it", error);
     }
   };
+  // A turn may have ended since.
+  const onFocus = () => setReads((before) => before + 1);
   if (changes.base.source === "empty") return null;
+  const chosen = rival ?? found?.chosen;
   return (
-    <Select
-      choices={listChoices(found, describeAutomatic(changes))}
-      value={rival.value ?? found?.chosen ?? AUTOMATIC}
-      onChoose={(name) => void choose(name)}
-      // A turn may have ended since.
-      onFocus={() => setReads((before) => before + 1)}
-      aria-label="Compare with"
-      testid="review-base"
-    />
+    <span class="review-sides">
+      <Select
+        choices={listChoices(found, describeAutomatic(changes), chosen)}
+        value={chosen ?? AUTOMATIC}
+        onChoose={(name) => void choose(name)}
+        onFocus={onFocus}
+        aria-label="Compare with"
+        testid="review-base"
+      />
+      <Icon name="right" size={13} />
+      <Select
+        choices={listChoices(found, "Now", now.target)}
+        value={now.target ?? AUTOMATIC}
+        onChoose={(name) => void readAgainst(session, withTarget(now, name))}
+        onFocus={onFocus}
+        aria-label="Up to"
+        testid="review-target"
+      />
+    </span>
   );
+}
+
+function withTarget({ base }: Sides, name: string): Sides {
+  return { ...(base !== undefined && { base }), ...(name !== AUTOMATIC && { target: name }) };
 }

@@ -6,7 +6,8 @@ import type { RepositoryChangesResponse } from "../../../api/types.ts";
 vi.stubGlobal("matchMedia", () => ({ matches: false, addEventListener: () => {} }));
 const { listViolations, show } = await import("../../../ui/rendered.ts");
 const { api } = await import("../../../api/client.ts");
-const { BaseSelect, describeAutomatic, describeTurn, listChoices } = await import("./BaseSelect.tsx");
+const { BaseSelect, describeAutomatic, describeTarget, describeTurn, listChoices } =
+  await import("./BaseSelect.tsx");
 
 const changes = {
   repo: ".",
@@ -26,7 +27,7 @@ test("another base is chosen and remembered", async () => {
   const put = vi.spyOn(api, "put").mockResolvedValue({} as never);
   const { container, user } = show(<BaseSelect session="s" changes={changes} />);
   const page = within(container as HTMLElement);
-  await page.findByText("main");
+  await within(page.getByTestId("review-base")).findByText("main");
   await user.selectOptions(page.getByTestId("review-base"), "main");
   const body = { repo: ".", base: "main" };
   expect(put).toHaveBeenCalledWith("/api/sessions/{id}/changes/base", { path: { id: "s" }, body });
@@ -51,7 +52,7 @@ test("the working tree of another session is the base until another one is chose
     .mockResolvedValue({} as never);
   const { container, user } = show(<BaseSelect session="s" changes={changes} />);
   const page = within(container as HTMLElement);
-  await page.findByText("Working tree of rival");
+  await within(page.getByTestId("review-base")).findByText("Working tree of rival");
   await user.selectOptions(page.getByTestId("review-base"), "session:s2");
   const wanted = { path: { id: "s" }, query: { base: "session:s2" } };
   expect(get).toHaveBeenCalledWith("/api/sessions/{id}/changes", wanted);
@@ -70,7 +71,7 @@ test("the end of a turn is the base until another one is chosen", async () => {
   const at = Date.now();
   get.mockResolvedValue({ ...none, turns: [{ at }] } as never);
   select.focus();
-  await within(container as HTMLElement).findByText(describeTurn(at));
+  await within(select).findByText(describeTurn(at));
   await user.selectOptions(select, `turn:${at}`);
   const wanted = { path: { id: "s" }, query: { base: `turn:${at}` } };
   expect(get).toHaveBeenCalledWith("/api/sessions/{id}/changes", wanted);
@@ -87,7 +88,49 @@ test("the end of a turn on another day has its day", () => {
 
 test("a chosen commit is among the choices", () => {
   const found = { chosen: "abc123", branches: ["main"], start: false, sessions: [], turns: [] };
-  expect(listChoices(found, "Automatic").map(([name]) => name)).toEqual(["", "HEAD", "main", "abc123"]);
+  expect(listChoices(found, "Automatic", "abc123").map(([name]) => name)).toEqual([
+    "",
+    "HEAD",
+    "main",
+    "abc123",
+  ]);
+});
+
+test("the end of a turn is the target until now is chosen again", async () => {
+  const at = Date.now();
+  const none = { chosen: null, branches: [], start: false, sessions: [], turns: [{ at }] };
+  const get = vi.spyOn(api, "get").mockResolvedValue(none as never);
+  const put = vi
+    .spyOn(api, "put")
+    .mockReset()
+    .mockResolvedValue({} as never);
+  const { container, user } = show(<BaseSelect session="s" changes={changes} />);
+  const page = within(container as HTMLElement);
+  const select = page.getByTestId<HTMLSelectElement>("review-target");
+  await within(select).findByText(describeTurn(at));
+  const read = (query: object) =>
+    expect(get).toHaveBeenCalledWith("/api/sessions/{id}/changes", { path: { id: "s" }, query });
+  await user.selectOptions(select, `turn:${at}`);
+  read({ target: `turn:${at}` });
+  await user.selectOptions(page.getByTestId("review-base"), "HEAD");
+  expect(put).toHaveBeenCalled();
+  expect(select.value).toBe(`turn:${at}`);
+  expect(await listViolations(container)).toEqual([]);
+  get.mockClear();
+  await user.selectOptions(select, "");
+  read({});
+  expect(select.value).toBe("");
+});
+
+test("what is compared is said", () => {
+  const side = (ref: string | null, source: "turn" | "session" | "named" | "session-start") =>
+    describeTarget({ ref, commit: "0", source });
+  expect(side("turn:1000", "turn")).toBe(describeTurn(1000));
+  expect(side("rival", "session")).toBe("Working tree of rival");
+  expect(side("HEAD", "named")).toBe("Last commit");
+  expect(side("topic", "named")).toBe("topic");
+  expect(side(null, "session-start")).toBe("start of the session");
+  expect(describeTarget(undefined)).toBeUndefined();
 });
 
 test("what the service chose is said", () => {
