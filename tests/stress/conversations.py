@@ -254,11 +254,10 @@ class ConversationLife:
         self._place.call("POST", f"{self._path}/input", **body)
 
     def _rest(self) -> None:
-        def look() -> bool:
-            record = self._place.call("GET", self._path)
-            return bool(record["status"] == "idle")
+        wait_until("the end of the turn", lambda: self._status() == "idle", told=self._screen)
 
-        wait_until("the end of the turn", look, told=self._screen)
+    def _status(self) -> str:
+        return str(self._place.call("GET", self._path)["status"])
 
     def _interrupt(self, name: str) -> None:
         """A command that runs until somebody has had enough of it."""
@@ -268,6 +267,7 @@ class ConversationLife:
         self._place.call("POST", f"{self._path}/input", input=f"{text}\r")
         self._said.append(text)
         wait_until("the command", begun.exists, told=self._screen)
+        wait_until("the work", lambda: self._status() == "busy", told=self._screen)
         first, *more = self._manner.interrupt
         self._place.call("POST", f"{self._path}/send-key", key=first)
         for key in more:

@@ -12,11 +12,11 @@ import { findAtRow } from "./forge/atlines.ts";
 import { ForgeComment } from "./forge/ForgeComment.tsx";
 import { findThread, includes, splitRows, splitWords } from "./rows.ts";
 import {
+  changeSides,
   comments,
   dragging,
   type FileKey,
   isPast,
-  readAgainst,
   selection,
   type Side,
   sides,
@@ -126,12 +126,11 @@ const canStand = (side: Side): boolean => !isPast() && (side === "new" || sides.
 
 /** Where a comment cannot stand, the way to where it can. */
 function NoComment({ session }: { session: string }) {
-  const { target: _, ...now } = sides.value;
   return (
     <p class="review-none" data-testid="review-no-comment">
       Comment on a line of the files as they are now.{" "}
       {isPast() && (
-        <Button small onClick={() => void readAgainst(session, now)}>
+        <Button small onClick={() => void changeSides(session, { target: undefined })}>
           Show them
         </Button>
       )}

@@ -93,12 +93,21 @@ export function findNext(
 }
 
 let reads = 0;
+/** The sides that were asked for last; their changes may not be known yet. */
+let requested: Sides = {};
 
-export const readChanges = (id: string): Promise<void> => readAgainst(id, sides.peek());
+export const readChanges = (id: string): Promise<void> => readAgainst(id, requested);
+
+/** @param part undefined removes a side. */
+export function changeSides(id: string, part: { [side in keyof Sides]?: string | undefined }): Promise<void> {
+  const all = Object.entries({ ...requested, ...part });
+  return readAgainst(id, Object.fromEntries(all.filter(([, name]) => name !== undefined)));
+}
 
 /** @param wanted is in `sides` once the changes are known. */
 export async function readAgainst(id: string, wanted: Sides): Promise<void> {
   const mine = ++reads;
+  requested = wanted;
   try {
     const [found, said] = await Promise.all([
       api.get("/api/sessions/{id}/changes", { path: { id }, query: { ...wanted } }),
@@ -113,15 +122,16 @@ export async function readAgainst(id: string, wanted: Sides): Promise<void> {
       problem.value = "";
     });
   } catch (error) {
-    if (mine === reads && !(error instanceof ApiError && error.status === 401)) {
-      problem.value = getErrorText(error);
-    }
+    if (mine !== reads) return;
+    requested = sides.peek();
+    if (!(error instanceof ApiError && error.status === 401)) problem.value = getErrorText(error);
   }
 }
 
 /** What was read is of another session. */
 export function forgetChanges(): void {
   reads++;
+  requested = {};
   changes.value = undefined;
   comments.value = [];
   problem.value = "";

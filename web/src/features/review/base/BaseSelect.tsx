@@ -5,7 +5,7 @@ import type { BaseChoiceResponse, RepositoryChangesResponse } from "../../../api
 import { showError } from "../../../store/toasts.ts";
 import { Select } from "../../../ui/Select.tsx";
 import { Icon } from "../../../ui/Icon.tsx";
-import { readAgainst, type Sides, sides } from "../state.ts";
+import { changeSides, sides } from "../state.ts";
 
 const AUTOMATIC = "";
 /** Beginnings of choices that are no commits: the working tree of a session, and the end of a turn. */
@@ -18,7 +18,8 @@ const DAY_MS = 24 * 3600 * 1000;
 export function describeTurn(at: number, now = Date.now()): string {
   const time = new Date(at).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
   const day = now - at < DAY_MS ? "" : `${new Date(at).toLocaleDateString()}, `;
-  return `End of the turn at ${day}${time}`;
+  // The time comes first, because a narrow field shows no more.
+  return `${day}${time}, end of a turn`;
 }
 
 type Choice = readonly [name: string, words: string];
@@ -93,17 +94,14 @@ export function BaseSelect({ session, changes }: Props) {
       .then(setFound, (error: unknown) => end.signal.aborted || showError("Couldn't list branches", error));
     return () => end.abort();
   }, [session, repo, head.branch, head.commit, reads]);
-  const now = sides.value;
-  const { base: rival, ...rest } = now;
+  const { base: named, target } = sides.value;
   const choose = async (name: string) => {
-    if (name.startsWith(SESSION) || name.startsWith(TURN)) {
-      return readAgainst(session, { ...rest, base: name });
-    }
+    if (name.startsWith(SESSION) || name.startsWith(TURN)) return changeSides(session, { base: name });
     const base = name === AUTOMATIC ? null : name;
     try {
       await api.put("/api/sessions/{id}/changes/base", { path: { id: session }, body: { repo, base } });
       setFound((before) => before && { ...before, chosen: base });
-      await readAgainst(session, rest);
+      await changeSides(session, { base: undefined });
     } catch (error) {
       showError("Couldn't compare with it", error);
     }
@@ -111,7 +109,7 @@ export function BaseSelect({ session, changes }: Props) {
   // A turn may have ended since.
   const onFocus = () => setReads((before) => before + 1);
   if (changes.base.source === "empty") return null;
-  const chosen = rival ?? found?.chosen;
+  const chosen = named ?? found?.chosen;
   return (
     <span class="review-sides">
       <Select
@@ -124,17 +122,13 @@ export function BaseSelect({ session, changes }: Props) {
       />
       <Icon name="right" size={13} />
       <Select
-        choices={listChoices(found, "Now", now.target)}
-        value={now.target ?? AUTOMATIC}
-        onChoose={(name) => void readAgainst(session, withTarget(now, name))}
+        choices={listChoices(found, "Now", target)}
+        value={target ?? AUTOMATIC}
+        onChoose={(name) => void changeSides(session, { target: name === AUTOMATIC ? undefined : name })}
         onFocus={onFocus}
         aria-label="Up to"
         testid="review-target"
       />
     </span>
   );
-}
-
-function withTarget({ base }: Sides, name: string): Sides {
-  return { ...(base !== undefined && { base }), ...(name !== AUTOMATIC && { target: name }) };
 }

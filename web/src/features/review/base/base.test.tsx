@@ -112,7 +112,13 @@ test("the end of a turn is the target until now is chosen again", async () => {
     expect(get).toHaveBeenCalledWith("/api/sessions/{id}/changes", { path: { id: "s" }, query });
   await user.selectOptions(select, `turn:${at}`);
   read({ target: `turn:${at}` });
-  await user.selectOptions(page.getByTestId("review-base"), "HEAD");
+  get.mockClear();
+  // Before the answer to the first choice.
+  const base = page.getByTestId("review-base");
+  await Promise.all([user.selectOptions(base, `turn:${at}`), user.selectOptions(select, "HEAD")]);
+  read({ base: `turn:${at}`, target: "HEAD" });
+  await user.selectOptions(select, `turn:${at}`);
+  await user.selectOptions(base, "HEAD");
   expect(put).toHaveBeenCalled();
   expect(select.value).toBe(`turn:${at}`);
   expect(await listViolations(container)).toEqual([]);
