@@ -166,6 +166,10 @@ class DeskReviewTests(ReviewCase):
         self.comment(page, "Look here")
         self.assertEqual([], faults_in_both(page, "[data-testid=review-page]"))
         page.get_by_test_id("review-split").click()
+        page.get_by_test_id("review-spaces").click()
+        expect(page.locator(".review-space").first).to_be_visible()
+        if folder := os.environ.get("TSERVICE_TEST_PICTURES"):
+            page.screenshot(path=f"{folder}/review-spaces.png")
         self.assertEqual([], faults_in_both(page, "[data-testid=review-page]"))
 
 

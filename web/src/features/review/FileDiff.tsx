@@ -199,6 +199,14 @@ function Tools({ upTo, onRevert }: ToolsProps) {
       <Button small aria-pressed={how.whitespace} onClick={() => changeView({ whitespace: !how.whitespace })}>
         Ignore spaces
       </Button>
+      <Button
+        small
+        aria-pressed={how.spaces}
+        onClick={() => changeView({ spaces: !how.spaces })}
+        testid="review-spaces"
+      >
+        Show spaces
+      </Button>
       <span class="spring" />
       {upTo !== undefined && <small class="dim">Up to: {upTo}</small>}
       {onRevert && (

@@ -2,7 +2,6 @@
 import { createContext, Fragment } from "preact";
 import { useContext, useMemo, useRef } from "preact/hooks";
 import type { HunkResponse, RowResponse } from "../../api/types.ts";
-import { visible } from "../git/diff/diff.ts";
 import { Button } from "../../ui/Button.tsx";
 import { areTokensOf, cutTokens, type Token } from "../syntax/tokens.ts";
 import { Tokens } from "../syntax/Tokens.tsx";
@@ -11,6 +10,7 @@ import { Comment, CommentForm } from "./Comments.tsx";
 import { findAtRow } from "./forge/atlines.ts";
 import { ForgeComment } from "./forge/ForgeComment.tsx";
 import { findThread, includes, splitRows, splitWords } from "./rows.ts";
+import { drawText } from "./spaces.tsx";
 import {
   changeSides,
   comments,
@@ -27,7 +27,7 @@ const WORDS = { added: "added: ", removed: "removed: ", context: "" } as const;
 /** Characters of one line that are drawn. */
 const LONGEST = 2_000;
 
-const draw = (text: string): string => visible(text.length > LONGEST ? `${text.slice(0, LONGEST)} …` : text);
+const draw = (text: string) => drawText(text.length > LONGEST ? `${text.slice(0, LONGEST)} …` : text);
 
 /** Syntax colours of the rows of a hunk, once they are known. */
 const RowColours = createContext<ReadonlyMap<RowResponse, readonly Token[]>>(new Map());
@@ -35,7 +35,7 @@ const RowColours = createContext<ReadonlyMap<RowResponse, readonly Token[]>>(new
 function ColouredText({ row, tokens }: { row: RowResponse; tokens: readonly Token[] }) {
   const [before, marked] = splitWords(row);
   const end = before.length + marked.length;
-  const cut = (from: number, to: number) => <Tokens tokens={cutTokens(tokens, from, to)} draw={visible} />;
+  const cut = (from: number, to: number) => <Tokens tokens={cutTokens(tokens, from, to)} draw={drawText} />;
   return (
     <code>
       {cut(0, before.length)}

@@ -28,7 +28,10 @@ export interface Selection {
 export interface DiffView {
   split: boolean;
   wrap: boolean;
+  /** Changes of white space alone are left out. */
   whitespace: boolean;
+  /** Spaces and tabs have signs. */
+  spaces: boolean;
   all: boolean;
 }
 
@@ -42,7 +45,13 @@ export function parseView(text: string | null, phone: boolean): DiffView {
   } catch {
     stored = {};
   }
-  return { split: stored.split === true, wrap: stored.wrap === true || phone, whitespace: false, all: false };
+  return {
+    split: stored.split === true,
+    wrap: stored.wrap === true || phone,
+    spaces: stored.spaces === true,
+    whitespace: false,
+    all: false,
+  };
 }
 
 export const changes = signal<ChangesResponse | undefined>(undefined);
@@ -68,7 +77,8 @@ export const view = signal<DiffView>(parseView(readStored(KEY), matchMedia("(max
 
 export function changeView(part: Partial<DiffView>): void {
   view.value = { ...view.peek(), ...part };
-  writeStored(KEY, JSON.stringify({ split: view.peek().split, wrap: view.peek().wrap }));
+  const { split, wrap, spaces } = view.peek();
+  writeStored(KEY, JSON.stringify({ split, wrap, spaces }));
 }
 
 /** @returns all files in the order of the list. */

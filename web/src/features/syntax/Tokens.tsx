@@ -1,3 +1,4 @@
+import type { ComponentChildren } from "preact";
 import type { Token } from "./tokens.ts";
 
 /** Coloured parts of a line; `draw` changes what is written, never what is parsed. */
@@ -6,7 +7,7 @@ export function Tokens({
   draw = (text) => text,
 }: {
   tokens: readonly Token[];
-  draw?: (text: string) => string;
+  draw?: (text: string) => ComponentChildren;
 }) {
   return (
     <>
