@@ -51,9 +51,10 @@ def choose_conversation(
     if near:
         return min(near, key=lambda pair: pair[0])[1].found
     for conversation in reversed(known):
-        for each in candidates:
-            if each.begins.conversation == conversation:
-                return each.found
+        same = [each for each in candidates if each.begins.conversation == conversation]
+        if same:
+            # Gemini CLI begins an empty file when it resumes, and goes on in the old one.
+            return next((each for each in same if _has_messages(each)), same[0]).found
     if shared:
         return None
     return next((each.found for each in new if _began_in_session(session, each)), None)

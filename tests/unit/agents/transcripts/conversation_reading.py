@@ -19,6 +19,8 @@ EVERY = (
     *FILES.items(),
     ("primary", "claude-2.1.332.jsonl"),
     ("codex", "codex-0.168.0.jsonl"),
+    ("codex", "codex-0.171.0.jsonl"),
+    ("gemini", "gemini-0.60.0.jsonl"),
     ("pi", "pi-0.73.1.jsonl"),
 )
 """Those of other versions, too, with their modes."""

@@ -38,6 +38,8 @@ from tservice.agents.transcripts.files import TranscriptLocations
 
 OPENCODE = "opencode-1.18.33.sql"
 MAIN, CHILD = "ses_dde1b6f5cffePKHh93060nvSiG", "ses_dde1b125affe0UeNFQ6jDabr34"
+OLDER = "opencode-1.18.32.sql"
+OLDER_MAIN, OLDER_CHILD = "ses_dd8c090aaffekQHUwYrCePSI4h", "ses_dd8bfffb9ffec2t05fXxHMIMIZ"
 
 
 def recorded_database(path: Path, *more: str) -> Path:
@@ -75,11 +77,13 @@ class RecordedConversationTests(SynchronousTestCase):
                 self.assertEqual(sorted(each.order for each in items), [x.order for x in items])
 
     def test_every_item_of_opencode_is_shown_once_in_order(self) -> None:
-        path = recorded_database(Path(self.mktemp()) / "opencode.db")
-        for name in (MAIN, CHILD):
-            for limit in (500, 3):
-                items = read_all(reader_of(path / name, "opencode"), limit)
-                self.assertEqual(found_in_database(path, name), as_found(items), (name, limit))
+        for sample, names in ((OPENCODE, (MAIN, CHILD)), (OLDER, (OLDER_MAIN, OLDER_CHILD))):
+            path = make_database(Path(self.mktemp()).absolute(), sample=f"recorded/{sample}")
+            for name in names:
+                for limit in (500, 3):
+                    items = read_all(reader_of(path / name, "opencode"), limit)
+                    self.assertNotEqual([], items)
+                    self.assertEqual(found_in_database(path, name), as_found(items), (name, limit))
 
     def test_results_of_commands_and_edits_are_shown(self) -> None:
         titles = {

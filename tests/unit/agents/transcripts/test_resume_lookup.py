@@ -34,10 +34,10 @@ OLD, NEW = "11111111-aaaa", "22222222-bbbb"
 
 
 def candidate(
-    name: str, first_at: int | None, prompts: int = 1, size: int = 1
+    name: str, first_at: int | None, prompts: int = 1, size: int = 1, conversation: str = ""
 ) -> CandidateConversation:
     found = StoredConversation(path=Path(f"/c/{name}"), mode="codex", at=MADE, size=size)
-    begins = TranscriptTally(conversation=name, first_at=first_at, prompts=prompts)
+    begins = TranscriptTally(conversation=conversation or name, first_at=first_at, prompts=prompts)
     return CandidateConversation(found=found, begins=begins)
 
 
@@ -75,6 +75,14 @@ class ConversationChoiceTests(SynchronousTestCase):
         self.assertEqual(
             "b", self.choose(make_session(), candidate("b", None, prompts=0, size=HEAD + 1))
         )
+
+    def test_file_with_messages_is_preferred_to_a_newer_empty_one_of_the_conversation(self) -> None:
+        """Gemini CLI begins one when it resumes, and goes on in the old one."""
+        owner = make_session(conversation_ids=("a",))
+        empty = candidate("empty", None, prompts=0, conversation="a")
+        full = candidate("full", MADE, conversation="a")
+        self.assertEqual("full", self.choose(owner, empty, full))
+        self.assertEqual("empty", self.choose(owner, empty))
 
     def test_conversation_older_than_the_session_is_not_chosen(self) -> None:
         self.assertIsNone(self.choose(make_session(), candidate("a", MADE - EARLY_MS - 1)))
