@@ -29,6 +29,9 @@ def read_conversation(
     own = [each for each in files if each.stem == wanted or each.stem.endswith(wanted)]
     if cli == "gemini" and not own:
         own = [each for each in files if f'"{conversation}"' in each.open().readline()]
+    if cli == "gemini":
+        # It begins an empty file when it resumes, and goes on in the old one.
+        own = sorted(own, key=lambda each: each.stat().st_size)[-1:]
     assert len(own) == 1, f"{conversation}: {own} of {files}"
     return found_in(own[0], MODES.get(cli, cli))
 

@@ -369,14 +369,16 @@ def _steps(name: str, *calls: tuple[str, dict[str, Any]]) -> str:
     return f"{name}\nSTEPS: {json.dumps([list(each) for each in calls])}"
 
 
-def run(cli: str, turns: int, seed: int, minutes: float = math.inf) -> ConversationFigures:
+def run(
+    cli: str, turns: int, seed: int, minutes: float = math.inf, version: str | None = None
+) -> ConversationFigures:
     """Take so many turns; the figures.
 
     @param minutes: after so many no further turn begins.
     @raise CliUnavailable: it cannot be installed.
     """
     figures, until = ConversationFigures(), time.monotonic() + 60 * minutes
-    with serve_cli(cli) as place:
+    with serve_cli(cli, version) as place:
         MANNERS[cli].allow(place.world.place.home)
         for number, first in enumerate(range(0, turns, CONVERSATION)):
             if time.monotonic() > until:
@@ -395,11 +397,18 @@ def main() -> int:
     parser.add_argument("--turns", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--minutes", type=float, default=math.inf)
+    parser.add_argument("--version", help="of the CLI; default: the one that the tests know")
     given = parser.parse_args()
     clis, wrong = given.cli or list(MANNERS), 0
     for cli in clis:
         try:
-            found = run(cli, -(-given.turns // len(clis)), given.seed, given.minutes / len(clis))
+            found = run(
+                cli,
+                -(-given.turns // len(clis)),
+                given.seed,
+                given.minutes / len(clis),
+                given.version,
+            )
         except CliUnavailable as why:
             print(f"not run: {why}")
             continue

@@ -11,7 +11,7 @@ from typing import Any
 
 from attrs import field, frozen
 
-from tests.agents.cli_cache import install_cli
+from tests.agents.cli_cache import install_cli, install_version
 from tests.agents.harness import AgentEnvironmentHarness
 from tests.agents.netns import loopback_only
 from tests.agents.recipes import RECIPES
@@ -79,22 +79,28 @@ class StressHarness:
 
 
 @contextmanager
-def serve_cli(cli: str) -> Iterator[StressHarness]:
+def serve_cli(cli: str, version: str | None = None) -> Iterator[StressHarness]:
     """Everything, in a folder that C{cli} trusts.
 
+    @param version: C{None} for the one that the tests know.
     @raise CliUnavailable: it cannot be installed.
     """
-    with serve_each_cli(cli, 1) as (place,):
+    with serve_each_cli(cli, 1, version) as (place,):
         yield place
 
 
 @contextmanager
-def serve_each_cli(cli: str, count: int) -> Iterator[list[StressHarness]]:
+def serve_each_cli(
+    cli: str, count: int, version: str | None = None
+) -> Iterator[list[StressHarness]]:
     """So many of them, each with a home, a folder, a stub and a daemon of its own.
 
     @raise CliUnavailable: it cannot be installed.
     """
-    binary = install_cli(cli, os.environ).binary
+    if version is None:
+        binary = install_cli(cli, os.environ).binary
+    else:
+        binary = install_version(cli, version, os.environ).binary
     with ExitStack() as held:
         isolated = held.enter_context(loopback_only())
         yield [held.enter_context(_placed(cli, binary, isolated)) for _ in range(count)]

@@ -98,8 +98,8 @@ class TreeComparer:
         sources: Sequence[TreeSource],
         make_wish: Callable[[str, str, str | None], BaseWish],
     ) -> None:
-        """@param make_wish: returns the wanted base.  It is called with the id of a session, the path
-        of one of its repositories, and the base that a caller named.
+        """@param make_wish: returns the wanted base.  It gets the id of a session, the path of one
+        of its repositories, and the base that a caller named.
         """
         self._clock, self._copies = clock, copies
         self._sources, self._make_wish = sources, make_wish
