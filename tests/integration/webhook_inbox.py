@@ -16,6 +16,7 @@ class WebhookInbox:
     def __init__(self) -> None:
         self.status = 500
         self.sessions: list[str] = []
+        self.events: list[str] = []
         self.changed = threading.Condition()
         inbox = self
 
@@ -24,6 +25,7 @@ class WebhookInbox:
                 body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
                 with inbox.changed:
                     inbox.sessions.append(body["sessionId"])
+                    inbox.events.append(body["event"])
                     inbox.changed.notify_all()
                 self.send_response(inbox.status)
                 self.send_header("Content-Length", "0")

@@ -9,6 +9,7 @@ from typing import Any
 from attrs import frozen
 
 from tservice.core.kernel.event_payloads import (
+    ApprovalPayload,
     ChecksPayload,
     CronRunPayload,
     HookEventPayload,
@@ -51,27 +52,30 @@ class NotificationEvent:
         return fold_to_line(f"{name or 'A session'} {self.says}", TITLE_LIMIT)
 
 
-_SESSION_EVENTS: Mapping[EventName, tuple[MessageUrgency, str, str]] = {
-    EventName.HOOK_PERMISSION_PROMPT: (
-        MessageUrgency.CRITICAL,
-        "asks for permission",
-        "It waits for an answer.",
-    ),
-    EventName.HOOK_ELICITATION_DIALOG: (
-        MessageUrgency.CRITICAL,
-        "asks a question",
-        "It waits for an answer.",
-    ),
+_Words = tuple[MessageUrgency, str, str]
+_PERMISSION: _Words = (
+    MessageUrgency.CRITICAL, "asks for permission", "It waits for an answer.",
+)  # fmt: skip
+_QUESTION: _Words = (MessageUrgency.CRITICAL, "asks a question", "It waits for an answer.")
+_END: _Words = (
+    MessageUrgency.INFO, "has finished its turn", "It is ready for the next prompt.",
+)  # fmt: skip
+
+# Of an agent with hooks both sources report the same, within the time of the duplicate filter.
+_ITEM_EVENTS: Mapping[str, tuple[str, _Words]] = {
+    "permission": ("permission_prompt", _PERMISSION),
+    "question": ("elicitation_dialog", _QUESTION),
+}
+_SESSION_EVENTS: Mapping[EventName, _Words] = {
+    EventName.HOOK_PERMISSION_PROMPT: _PERMISSION,
+    EventName.HOOK_ELICITATION_DIALOG: _QUESTION,
+    EventName.SESSION_STOP: _END,
     EventName.HOOK_IDLE_PROMPT: (
         MessageUrgency.WARNING,
         "waits for input",
         "Nobody has answered for a while.",
     ),
-    EventName.HOOK_STOP: (
-        MessageUrgency.INFO,
-        "has finished its turn",
-        "It is ready for the next prompt.",
-    ),
+    EventName.HOOK_STOP: _END,
     EventName.SESSION_ERROR: (
         MessageUrgency.CRITICAL,
         "is in error",
@@ -104,6 +108,8 @@ def make_notification(event: Event) -> NotificationEvent | None:
         return _make_run_notification(event.payload)
     if isinstance(event.payload, ChecksPayload) and event.name is EventName.CHECK_FINISHED:
         return _make_checks_notification(event.payload)
+    if isinstance(event.payload, ApprovalPayload) and event.name is EventName.APPROVAL_PENDING:
+        return _make_item_notification(event.payload)
     known = _SESSION_EVENTS.get(event.name)
     session_id = event.session_id
     if known is None or session_id is None:
@@ -118,6 +124,22 @@ def make_notification(event: Event) -> NotificationEvent | None:
         body=_describe_details(details) or body,
         session_id=session_id,
         repeats=details.get("hook_event_name") == "Notification",
+    )
+
+
+def _make_item_notification(item: ApprovalPayload) -> NotificationEvent | None:
+    found = _ITEM_EVENTS.get(item.kind)
+    if found is None:
+        return None
+    name, (urgency, says, body) = found
+    return NotificationEvent(
+        event=name,
+        urgency=urgency,
+        about=item.session_id,
+        says=says,
+        body=body,
+        session_id=item.session_id,
+        session_name=item.session_name,
     )
 
 

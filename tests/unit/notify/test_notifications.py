@@ -10,7 +10,8 @@ from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.event_helpers import make_event
-from tservice.core.kernel.events import Event
+from tservice.core.kernel.event_payloads import ApprovalPayload
+from tservice.core.kernel.events import Event, EventName
 from tservice.notify.duplicates import REMEMBERED, DuplicateFilter
 from tservice.notify.model import MessageUrgency
 from tservice.notify.notifications import NotificationEvent, fold_to_line, make_notification
@@ -23,6 +24,7 @@ URGENCIES = {
     "hook:idle_prompt": MessageUrgency.WARNING,
     "session:limitPauseScheduled": MessageUrgency.WARNING,
     "hook:stop": MessageUrgency.INFO,
+    "session:stop": MessageUrgency.INFO,
 }
 
 
@@ -46,9 +48,28 @@ class HappeningTests(SynchronousTestCase):
             self.assertTrue(found.make_title("api").startswith("api "))
 
     def test_other_events_send_no_message(self) -> None:
-        for name in ("hook:prompt_submitted", "session:stop", "session:working", "sse:heartbeat"):
+        for name in ("hook:prompt_submitted", "session:working", "sse:heartbeat"):
             self.assertIsNone(make_notification(event(name)))
         self.assertIsNone(make_notification(event("hook:stop", None)))
+
+    def test_questions_of_agents_without_hooks_are_those_of_the_inbox(self) -> None:
+        for kind, expected in (
+            ("permission", "permission_prompt"),
+            ("question", "elicitation_dialog"),
+            ("idle", None),
+        ):
+            item = ApprovalPayload(id="s1:4", session_id="s1", session_name="api", kind=kind)
+            pending = Event(name=EventName.APPROVAL_PENDING, payload=item, session_id="s1")
+            found = make_notification(pending)
+            self.assertEqual(expected, found and found.event)
+            if found is not None:
+                self.assertEqual(("s1", "api"), (found.about, found.session_name))
+                self.assertIs(MessageUrgency.CRITICAL, found.urgency)
+
+    def test_hook_and_service_send_one_message_for_the_same_end_of_a_turn(self) -> None:
+        repeats = DuplicateFilter(Clock())
+        found = [told(name) for name in ("hook:stop", "session:stop")]
+        self.assertEqual([True, False], [repeats.check_new_and_remember(each) for each in found])
 
     def test_message_holds_the_words_of_the_agent_but_no_command(self) -> None:
         self.assertEqual("Needs you", told("hook:permission_prompt", message=" Needs\nyou ").body)
