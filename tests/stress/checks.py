@@ -124,7 +124,7 @@ class RealAgent:
         return {"mode": manner.mode, "envOverrides": self.place.env, "params": {**manner.params}}
 
     def write_prompt(self, words: str) -> str:
-        name, given = MANNERS[self.place.cli].run(f"echo {words} $(date +%N) >> touched")
+        name, given = MANNERS[self.place.cli].run(f"date '+{words} %N' | tee -a touched")
         return f"TOOL: {name} {json.dumps(given)}"
 
     def read_prompts(self) -> list[str]:
@@ -410,7 +410,7 @@ def main() -> int:
     parser.add_argument("--turns", type=int, default=400)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--kills", type=int, default=0, help="of 100 turns")
-    parser.add_argument("--cli", choices=["claude"], help="a real agent instead of the played one")
+    parser.add_argument("--cli", choices=MANNERS, help="a real agent instead of the played one")
     given = parser.parse_args()
     figures = run(given.turns, given.seed, given.kills, given.cli)
     print(f"{given.cli or 'played'}, seed {given.seed}: {figures}")

@@ -60,6 +60,7 @@ class ConversationManner:
     write: Callable[[str, str], Call]
     edit: Callable[[str, str, str], Call]
     side: Callable[[str], Call] | None = None
+    patience: Mapping[str, Any] = field(factory=dict)
     compact: str = "/compact"
     fails: int | None = 400
     interrupt: tuple[str, ...] = ("Escape",)
@@ -82,6 +83,7 @@ MANNERS: Mapping[str, ConversationManner] = {
             "Agent",
             {"description": "look", "prompt": prompt, "subagent_type": "general-purpose"},
         ),
+        patience={"timeout": 600_000},
         allow=_allow_claude,
     ),
     "codex": ConversationManner(
@@ -121,6 +123,7 @@ MANNERS: Mapping[str, ConversationManner] = {
             "task",
             {"description": "look", "prompt": prompt, "subagent_type": "general"},
         ),
+        patience={"timeout": 600_000},
         # It asks for a failed answer again and again.
         fails=None,
         interrupt=("Escape", "Escape"),
