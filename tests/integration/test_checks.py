@@ -182,6 +182,19 @@ class ShellCheckProcessTests(CheckProcessTests):
         await super().test_stopping_the_runner_interrupts_a_check()
         await self.wait_until_none_is_left()
 
+    async def test_process_that_leaves_its_session_is_ended_with_the_runner(self) -> None:
+        self.put_behind_a_way()
+        command = "setsid sh -c 'trap \"\" TERM; sleep 600; :' & touch begun; sleep 600"
+        running = self.begin(command)
+        await self.wait_for_file("begun")
+        await self.runner.stop()
+        await running
+        await self.wait_until_none_is_left()
+
+    async def test_check_ends_by_a_broken_pipe_as_usual(self) -> None:
+        found = await self.begin("sh -c 'kill -PIPE $$'; echo $?")
+        self.assertEqual("141", found.output)
+
     async def test_lost_way_is_reported_and_ends_the_processes(self) -> None:
         self.put_behind_a_way()
         running = self.begin("touch begun; sleep 600")

@@ -36,6 +36,7 @@ fi
 low="nice -n $5"
 command -v nice >/dev/null 2>&1 || low=
 why=exit forced=
+trap : PIPE
 exec 3<&0 </dev/null
 lead env VARIABLE="$mark" $low sh -c "$2" 3<&- 2>&1 &
 pid=$!
@@ -76,7 +77,8 @@ report "$why" "$status"
 
 The supervisor ends the whole process group at the time limit, and when its standard input ends:
 that is how the service cancels, and what happens when the service or the connection ends. Where
-there is C{/proc}, processes that made a session of their own are ended too.
+there is C{/proc}, processes that made a session of their own are ended too. Its own messages must
+not end it when nobody reads them any more; a check that is started gets the default of SIGPIPE.
 
 The last line on standard error is the mark, followed by C{exit}, C{timeout} or C{stop} and the exit
 status; or by C{missing} and the program without which no process group can be made.
