@@ -62,13 +62,7 @@ def build_review(
     review.on_read = watcher.report_changes
     turns = TurnStore(ground.database)
     recorder = TurnRecorder(clock=clock, hub=ground.hub, copies=copies, store=turns)
-    session_trees, turn_trees = SessionTrees(sessions, copies, store), TurnTrees(turns)
-    comparer = TreeComparer(
-        clock=clock,
-        copies=copies,
-        sources=(session_trees, turn_trees),
-        make_wish=review.make_wish,
-    )
+    trees = SessionTrees(sessions, copies, store), TurnTrees(turns)
     comments = _build_comments(ground, review, watcher, store, sessions)
     changes = ChangesRoutes(
         review=review,
@@ -77,9 +71,9 @@ def build_review(
         store=store,
         watcher=watcher,
         bases=bases,
-        comparer=comparer,
-        sessions=session_trees,
-        turns=turn_trees,
+        comparer=TreeComparer(clock, copies, trees, review.make_wish),
+        sessions=trees[0],
+        turns=trees[1],
     )
     marks = PullRequestMarks(ground.hub, sessions)
 

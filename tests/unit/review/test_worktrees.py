@@ -122,12 +122,7 @@ class WorktreeTests(ReviewTestCase):
         copies: Any = self.copies
         sessions: Any = self.sessions
         self.trees = SessionTrees(sessions, copies, self.world.store)
-        return TreeComparer(
-            clock=self.world.clock,
-            copies=copies,
-            sources=[self.trees],
-            make_wish=self.world.review.make_wish,
-        )
+        return TreeComparer(self.world.clock, copies, [self.trees], self.world.review.make_wish)
 
     def write_other(self, path: str, content: str | bytes) -> None:
         data = content.encode() if isinstance(content, str) else content

@@ -92,7 +92,6 @@ class TreeComparer:
 
     def __init__(
         self,
-        *,
         clock: IReactorTime,
         copies: IWorkingCopies,
         sources: Sequence[TreeSource],

@@ -38,10 +38,7 @@ class TurnTestCase(ReviewTestCase):
         )
         self.recorder.start()
         self.comparer = TreeComparer(
-            clock=world.clock,
-            copies=copies,
-            sources=[TurnTrees(self.turns)],
-            make_wish=world.review.make_wish,
+            world.clock, copies, [TurnTrees(self.turns)], world.review.make_wish
         )
 
     async def tearDown(self) -> None:  # type: ignore[override]
