@@ -255,7 +255,7 @@ class TsctlOtherCommandTests(TsctlCase):
         self.assertEqual("state  unapproved", shown[0])
         approved = shown[1].split()[1]
         self.assertEqual("checks: [{name: tests, command: make test}]", shown[2])
-        self.assertEqual("1 checks\n", self.tsctl("checks", "approve", session, approved))
+        self.assertEqual("1 check\n", self.tsctl("checks", "approve", session, approved))
         file.write_text("checks: [{name: tests, command: make \x1b[31mall}]\n")
         changed = self.tsctl("checks", "file", session)
         self.assertIn("state    invalid", changed)

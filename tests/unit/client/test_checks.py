@@ -78,7 +78,7 @@ class TsctlChecksTests(SynchronousTestCase):
 
     def test_printed_checks_can_be_saved_again(self) -> None:
         text = self.run_command("get", "of/ann")
-        self.assertEqual("1 checks\n", self.run_command("set", "of/ann", "-", given=text))
+        self.assertEqual("1 check\n", self.run_command("set", "of/ann", "-", given=text))
         method, path, body = self.caller.sent[-1]
         self.assertEqual(("PUT", "/cases/of%2Fann/checks"), (method, path))
         self.assertEqual({"checks": [CHECK], "onFailure": "notify", "maxAttempts": 0}, body)

@@ -75,8 +75,13 @@ def set_checks(context: CommandContext) -> int:
     if not isinstance(body, dict):
         raise Unusable(f"{words.file}: must hold an object with the field checks")
     found = context.caller.send_request("PUT", _make_case_path(context), body)
-    context.print_result(found, f"{len(found['checks'])} checks")
+    context.print_result(found, _count_checks(found))
     return 0
+
+
+def _count_checks(found: dict[str, Any]) -> str:
+    count = len(found["checks"])
+    return "1 check" if count == 1 else f"{count} checks"
 
 
 def show_file(context: CommandContext) -> int:
@@ -99,7 +104,7 @@ def approve_file(context: CommandContext) -> int:
     """Approve the content of the file that has a hash, so that its checks run."""
     body = {"hash": context.words.hash}
     found = context.caller.send_request("PUT", _make_file_path(context), body)
-    context.print_result(found, f"{len(found['checks'])} checks")
+    context.print_result(found, _count_checks(found))
     return 0
 
 
