@@ -54,7 +54,9 @@ async function subscribe(registration: ServiceWorkerRegistration): Promise<void>
  * @returns why push is missing, where it is: the page's own notifications work all the same.
  */
 export async function connect(): Promise<unknown> {
-  const registration = await registerWorker();
+  // Browsers may keep a registration waiting while the worker that is there has work.
+  const known = await navigator.serviceWorker.getRegistration(document.baseURI);
+  const registration = known ?? (await registerWorker());
   device.value = "page";
   try {
     await subscribe(registration);
