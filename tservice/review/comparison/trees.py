@@ -137,7 +137,7 @@ async def compare_trees(
             compared |= {file.path, file.original}
     compared -= {path for path, file in known.items() if file.is_submodule}
     if len(compared) > MAX_COMPARED:
-        raise make_failure_error("base: too many files were changed there to compare")
+        raise make_failure_error("base, target: too many files were changed there to compare")
     found = TreeComparison(mine=mine, old=old, new=new, changes=changes)
     paths = sorted(path for path in compared if not path.endswith(b"/"))
     files = [file for path, file in known.items() if path not in compared]

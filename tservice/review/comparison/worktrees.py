@@ -98,7 +98,7 @@ class _OtherWorktree:
         """See L{ComparedTree}."""
         changes = await read_changes(self.copy, BaseWish(named=self.described.commit))
         if changes.is_truncated:
-            raise make_failure_error("base: the other session changed too many files to compare")
+            raise make_failure_error("base, target: a session changed too many files to compare")
         return {path for file in changes.files for path in (file.path, file.base_path)}
 
     async def read_files(self, paths: Sequence[bytes], content_limit: int) -> Sequence[WorkingFile]:
