@@ -130,11 +130,17 @@ def _figures(request: pytest.FixtureRequest) -> Iterator[None]:
     request.node.user_properties += run_figures.take_figures()
 
 
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Print what tests measured, and what the run left behind."""
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> Generator[None]:
+    """Print what tests measured and, last of all, what the run left behind."""
+    _print_figures(terminalreporter)
+    yield
     if left := terminalreporter.config.stash.get(_LEFTOVERS, None):
         terminalreporter.section("left behind by the tests", red=True)
         terminalreporter.line(str(left))
+
+
+def _print_figures(terminalreporter: pytest.TerminalReporter) -> None:
     reports = [report for found in terminalreporter.stats.values() for report in found]
     told = {
         (report.nodeid, str(text)): None

@@ -30,7 +30,7 @@ ENDING_SECONDS = PATIENCE
 class RunLeftovers:
     """What a run left behind.
 
-    @ivar processes: the command line of each process.
+    @ivar processes: the command line and current folder of each process.
     @ivar mounts: the mount point of each mount.
     """
 
@@ -69,7 +69,7 @@ def remove_run_folder(folder: Path) -> RunLeftovers:
 
 
 def find_processes(folder: Path) -> Iterator[tuple[int, str]]:
-    """Return the id and command line of each process that works below the folder or knows of it."""
+    """Return the id and description of each process that works below the folder or knows it."""
     name = os.fsencode(folder)
     own = {os.getpid(), os.getppid()}
     for entry in Path("/proc").iterdir():
@@ -78,9 +78,10 @@ def find_processes(folder: Path) -> Iterator[tuple[int, str]]:
         # A process may end while it is looked at, or belong to somebody else.
         with suppress(OSError):
             command = (entry / "cmdline").read_bytes()
-            where = os.fsencode(os.readlink(entry / "cwd"))
-            if command and name in where + command + (entry / "environ").read_bytes():
-                yield int(entry.name), f"{entry.name}: {_format_command(command)}"
+            where = os.readlink(entry / "cwd")
+            known = os.fsencode(where) + command + (entry / "environ").read_bytes()
+            if command and name in known:
+                yield int(entry.name), f"{entry.name}: {_format_command(command)} in {where}"
 
 
 def find_mounts(folder: Path) -> Iterator[str]:

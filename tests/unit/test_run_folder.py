@@ -37,9 +37,9 @@ class RunFolderTests(SynchronousTestCase):
     def test_process_in_the_folder_is_ended_and_reported(self) -> None:
         process = self.start(cwd=self.folder)
         left = remove_run_folder(self.folder)
-        self.assertEqual((f"{process.pid}: cat",), left.processes)
+        self.assertEqual((f"{process.pid}: cat in {self.folder}",), left.processes)
         self.assertEqual(-9, process.wait())
-        self.assertEqual(f"process {process.pid}: cat", str(left))
+        self.assertEqual(f"process {process.pid}: cat in {self.folder}", str(left))
 
     def test_process_naming_the_folder_is_found(self) -> None:
         process = self.start(env={"PATH": os.environ["PATH"], "HOME": f"{self.folder}/home"})
