@@ -10,6 +10,8 @@ from attrs import frozen
 _CLOCK = re.compile(r"\b\d+(?:\.\d+)?\s?(?:ms|h|m|s|min|sec)\b")
 _SPINNER = re.compile(r"^[\s│┃|]*[·✻✽✶✳✢✺*●○◐◑◒◓◦•∙⬝■\u2800-\u28ff]+\s+\S+…")
 _FRAMES = re.compile(r"[\u2800-\u28ff✻✽✶✳✢✺◐◑◒◓◦•⬝■▪▫]")
+_BLINKING_MARK = re.compile(r"^[\s│┃|]*[●⏺○](?=\s)")
+"""Mark before a tool that runs."""
 _TIP = re.compile(r"^[\s⎿└]*(?:Tip|※ Tip):")
 _RETRY = re.compile(
     r"\b(?:retry|retrying|reconnecting)\b|\battempt #?\d+(?:\s?(?:/|of)\s?\d+)?", re.IGNORECASE
@@ -58,6 +60,6 @@ def _remove_motion(row: str) -> str:
     """Return the row without what moves although nothing happens."""
     if _TIP.match(row) or _RETRY.search(row):
         return ""
-    bare = _SPINNER.sub("", row)
+    bare = _BLINKING_MARK.sub("", _SPINNER.sub("", row))
     bare = _CLOCK.sub("", _FRAMES.sub("", bare))
     return " ".join(bare.split()).strip(" ()·•")

@@ -21,6 +21,8 @@ class ScreenProgressTests(SynchronousTestCase):
             ("· Hatching… (1s · ↓ 23 tokens)", "✻ Bunning… (14m 3s · ↓ 23 tokens)"),
             ("• Working (3s • esc to interrupt)", "◦ Working (12m 40s • esc to interrupt)"),
             ("⠋ Thinking (esc to cancel, 3s)", "⠙ Thinking (esc to cancel, 2m 3s)"),
+            ("● Bash(npm test)", "  Bash(npm test)"),
+            ("⏺ Bash(npm test)", "  Bash(npm test)"),
             ("✻ API error · Retrying in 1s · attempt 1/9", "✻ API error · Retrying in 9s"),
             ("  ⎿  Tip: Start small", "  ⎿  Tip: Press ? for help"),
         ):  # fmt: skip

@@ -67,8 +67,10 @@ class AgentPlayer:
     def step(self) -> FoundStall | None:
         """Let a look of the watch pass."""
         self.now += STEP_MS
-        row = f"· Working… ({self.now // 1000}s · ↓ {self.tokens} tokens)"
-        base, below = summarise_recording(self.screen), summarise_screen([row])
+        # A tool that runs has a mark that blinks.
+        mark = self.random.choice("● ")
+        rows = [f"{mark} Bash(make)", f"· Working… ({self.now // 1000}s · ↓ {self.tokens} tokens)"]
+        base, below = summarise_recording(self.screen), summarise_screen(rows)
         screen = evolve(base, signature=base.signature + below.signature)
         self.record.record_screen(screen, False, self.now)
         self.record.record_status(self.busy, self.now)
