@@ -13,6 +13,11 @@ from attrs import field, frozen
 PROC = Path("/proc")
 MOST_PROCESSES = 4000
 """Maximum number of processes of the machine that are read; beyond it nothing is reported."""
+HELPER_SECONDS = 10
+"""Seconds after its own start in which an agent starts its helpers, such as itself once more with
+other options, or its MCP servers. They use the processor whatever its tools do.
+"""
+_TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 _READS_TERMINAL = re.compile(r"n_tty_read|tty_read|wait_woken")
 _TERMINAL = re.compile(r"/dev/(?:pts/\d+|tty\w*)")
 INTERACTIVE = frozenset(
@@ -36,6 +41,7 @@ class StartedProgram:
     @ivar has_terminal_open: true if one of its descriptors is a terminal.
     @ivar channel: kernel function in which it sleeps; empty if unknown.
     @ivar ticks: clock ticks of the processor that it used.
+    @ivar is_helper: true if it started together with the agent, so no tool started it.
     """
 
     pid: int
@@ -46,6 +52,7 @@ class StartedProgram:
     has_terminal_open: bool
     channel: str
     ticks: int
+    is_helper: bool = False
 
 
 @frozen(kw_only=True)
@@ -53,7 +60,7 @@ class StartedPrograms:
     """Programs below one agent's process.
 
     @ivar waiting: name of one that waits for a person at the terminal; C{None} without one.
-    @ivar ticks: clock ticks that they have used by process id.
+    @ivar ticks: clock ticks that they have used by process id; without the agent's helpers.
     """
 
     waiting: str | None = None
@@ -99,7 +106,7 @@ def find_waiting_program(programs: Sequence[StartedProgram]) -> str | None:
 def _summarise(programs: Sequence[StartedProgram]) -> StartedPrograms:
     return StartedPrograms(
         waiting=find_waiting_program(programs),
-        ticks={program.pid: program.ticks for program in programs},
+        ticks={program.pid: program.ticks for program in programs if not program.is_helper},
     )
 
 
@@ -114,12 +121,16 @@ def _list_children(proc: Path) -> dict[int, list[int]]:
 
 
 def _read_family(pid: int, below: Mapping[int, list[int]], proc: Path) -> list[StartedProgram]:
+    agent = _read_stat(pid, proc)
+    if agent is None:
+        return []
+    helpers_until = _get_start_tick(agent) + HELPER_SECONDS * _TICKS_PER_SECOND
     found: list[StartedProgram] = []
     ahead = list(below.get(pid, ()))
     while ahead:
         child = ahead.pop()
         ahead += below.get(child, ())
-        program = _read_program(child, proc)
+        program = _read_program(child, proc, helpers_until)
         if program is not None:
             found.append(program)
     return found
@@ -136,7 +147,12 @@ def _read_stat(pid: int, proc: Path) -> list[bytes] | None:
     return [data[start + 1 : end], *fields] if len(fields) > 20 else None
 
 
-def _read_program(pid: int, proc: Path) -> StartedProgram | None:
+def _get_start_tick(fields: Sequence[bytes]) -> int:
+    """Return the clock ticks between the start of the machine and the start of a process."""
+    return int(fields[20])
+
+
+def _read_program(pid: int, proc: Path, helpers_until: int) -> StartedProgram | None:
     fields = _read_stat(pid, proc)
     if fields is None:
         return None
@@ -150,6 +166,7 @@ def _read_program(pid: int, proc: Path) -> StartedProgram | None:
         has_terminal_open=terminal != 0 and _has_terminal_open(pid, proc),
         channel=_read_channel(pid, proc),
         ticks=int(fields[12]) + int(fields[13]),
+        is_helper=_get_start_tick(fields) <= helpers_until,
     )
 
 

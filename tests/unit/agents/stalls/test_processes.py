@@ -8,6 +8,7 @@ from pathlib import Path
 
 from twisted.trial.unittest import SynchronousTestCase
 
+from tservice.agents.stalls import processes
 from tservice.agents.stalls.processes import (
     StartedProgram,
     StartedPrograms,
@@ -49,17 +50,20 @@ class ProgramTests(SynchronousTestCase):
         for ticks, used in (({1: 5}, False), ({1: 6}, True), ({1: 5, 2: 0}, True), ({}, False)):
             self.assertEqual(used, StartedPrograms(ticks=ticks).has_used_cpu_since(before))
 
-    def make_process(self, proc: Path, pid: int, parent: int, name: str) -> None:
+    def make_process(
+        self, proc: Path, pid: int, parent: int, name: str, started: float = 100.0
+    ) -> None:
         folder = proc / str(pid)
         (folder / "fd").mkdir(parents=True)
         os.symlink("/dev/pts/3", folder / "fd" / "0")
-        rest = ["S", parent, 70, 70, 34819, 70, *[0] * 5, 3, 4, *[0] * 20]
+        rest = ["S", parent, 70, 70, 34819, 70, *[0] * 5, 3, 4, *[0] * 6]
+        rest += [round(started * os.sysconf("SC_CLK_TCK")), *[0] * 20]
         (folder / "stat").write_text(f"{pid} ({name}) " + " ".join(map(str, rest)))
         (folder / "wchan").write_text("n_tty_read")
 
     def test_descendants_are_read_at_any_depth(self) -> None:
         proc = Path(self.mktemp())
-        self.make_process(proc, 10, 1, "claude")
+        self.make_process(proc, 10, 1, "claude", started=1.0)
         self.make_process(proc, 11, 10, "ba) sh")
         self.make_process(proc, 12, 11, "ssh")
         self.make_process(proc, 20, 1, "other")
@@ -68,6 +72,14 @@ class ProgramTests(SynchronousTestCase):
         self.assertIn(found["s"].waiting, ("ssh", "ba) sh"))
         self.assertEqual(StartedPrograms(), found["gone"])
 
+    def test_helpers_of_an_agent_do_not_count_but_their_tools_do(self) -> None:
+        """Gemini CLI starts itself once more, and draws its spinner all the time."""
+        proc = Path(self.mktemp())
+        self.make_process(proc, 10, 1, "node", started=50.0)
+        self.make_process(proc, 11, 10, "node", started=51.5)
+        self.make_process(proc, 12, 11, "bash", started=90.0)
+        self.assertEqual({12: 7}, dict(read_started_programs({"s": 10}, proc)["s"].ticks))
+
     def test_program_that_reads_a_real_terminal_has_it_open(self) -> None:
         pid, master = pty.fork()
         if pid == 0:
@@ -75,5 +87,7 @@ class ProgramTests(SynchronousTestCase):
         self.addCleanup(os.close, master)
         self.addCleanup(os.waitpid, pid, 0)
         self.addCleanup(os.kill, pid, 9)
+        # The tests may have begun a moment ago.
+        self.patch(processes, "HELPER_SECONDS", -1)
         found = read_started_programs({"s": os.getpid()})
         self.assertIn(pid, found["s"].ticks)
