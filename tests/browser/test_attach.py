@@ -92,6 +92,18 @@ class PromptAttachmentTests(BrowserCase):
             expect(chips).to_have_count(left)
         self.assertEqual([], agent.turns())
 
+    def test_words_typed_behind_a_chosen_file_go_with_it(self) -> None:
+        agent = self.agent()
+        page = self.shown(agent.id)
+        with page.expect_file_chooser() as chooser:
+            page.get_by_test_id("prompt-attach").click()
+        chooser.value.set_files(
+            {"name": "one.png", "mimeType": "image/png", "buffer": make_picture()}
+        )
+        expect(page.get_by_test_id("attached")).to_have_attribute("data-state", "ready")
+        page.keyboard.type(" SAY: seen")
+        expect(page.get_by_test_id("prompt-field")).to_have_value(" SAY: seen")
+
     def test_file_is_attached_by_an_at_sign(self) -> None:
         agent = self.agent()
         folder = Path(agent.record()["workingDir"])

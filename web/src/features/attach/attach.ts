@@ -15,11 +15,17 @@ export function attachFiles(id: string, files: readonly File[]): void {
     );
 }
 
-/** Lets the person choose files, or take a picture where the device can. */
-export function chooseFiles(id: string): void {
+/**
+ * Lets the person choose files, or take a picture where the device can.
+ * @param onChosen called once files were chosen: the next words are about them.
+ */
+export function chooseFiles(id: string, onChosen: () => void): void {
   const input = document.createElement("input");
   input.type = "file";
   input.multiple = true;
-  input.onchange = () => attachFiles(id, [...(input.files ?? [])]);
+  input.onchange = () => {
+    attachFiles(id, [...(input.files ?? [])]);
+    onChosen();
+  };
   input.click();
 }

@@ -175,7 +175,7 @@ function Form({ session }: { session: Session }) {
           class="prompt-attach"
           aria-label="Attach a file"
           title="Attach a file (or paste or drop it)"
-          onClick={() => chooseFiles(session.id)}
+          onClick={() => chooseFiles(session.id, () => field.current?.focus())}
           data-testid="prompt-attach"
         >
           <Icon name="plus" />

@@ -5,7 +5,7 @@ import { formatError } from "../../api/errors.ts";
 import { StageFrame } from "../../ui/pages/StageFrame.tsx";
 import type { ModelField } from "../models/ModelField.tsx";
 import { readStored } from "../../lib/stored.ts";
-import { clis, cliOf, sessions, settings } from "../../store/state.ts";
+import { activeSession, clis, cliOf, sessions, settings } from "../../store/state.ts";
 import { isComposing } from "../../ui/composing.ts";
 import { Icon } from "../../ui/Icon.tsx";
 import { lazySlot } from "../../ui/lazySlot.tsx";
@@ -31,7 +31,9 @@ const START_KEYS = "Ctrl+Enter";
 
 function useDraft() {
   const kept = parseRemembered(readStored(REMEMBERED_KEY));
-  const first = firstDraft(clis.value, kept, settings.value);
+  // What comes to the front while the dialog is open changes nothing.
+  const [inFront] = useState(() => activeSession.peek());
+  const first = firstDraft(clis.value, kept, settings.value, inFront);
   const [changes, setChanges] = useState<Partial<Draft>>(newSessionPlace.peek() ?? {});
   // The list of CLIs may come after the dialog has opened.
   const draft: Draft = { ...first, ...changes };

@@ -81,28 +81,30 @@ export function firstMode(entries: readonly CliItem[], wishes: readonly (string 
   return wished ?? ready[0]?.id ?? "";
 }
 
+/** A folder of another machine is none of this one. */
+const localFolder = (session: Session | undefined): string =>
+  session && !session.remote ? session.workingDir : "";
+
 /** Folders to offer: used here before, then those of the open sessions, the default last. */
 export function recentFolders(
   kept: Remembered,
   sessions: readonly Session[],
   settings: Partial<Settings>,
 ): string[] {
-  const all = [
-    ...kept.folders,
-    ...sessions.flatMap(({ remote, workingDir }) => (remote ? [] : [workingDir])),
-    settings.defaultWorkingDir ?? "",
-  ];
+  const all = [...kept.folders, ...sessions.map(localFolder), settings.defaultWorkingDir ?? ""];
   return [...new Set(all)].filter((folder) => folder !== "").slice(0, FOLDERS_MAX);
 }
 
+/** @param inFront the session that is shown: its folder is the best guess of a browser that knows none. */
 export function firstDraft(
   entries: readonly CliItem[],
   kept: Remembered,
   settings: Partial<Settings>,
+  inFront?: Session,
 ): Draft {
   return {
     mode: firstMode(entries, [kept.mode, settings.defaultMode]),
-    workingDir: settings.defaultWorkingDir || kept.folders[0] || "",
+    workingDir: settings.defaultWorkingDir || kept.folders[0] || localFolder(inFront),
     name: "",
   };
 }

@@ -163,6 +163,16 @@ describe("new session", () => {
     ).toBe("/d");
     expect(firstDraft(entries, { folders: ["/a"], worktrees: [] }, {}).workingDir).toBe("/a");
   });
+
+  test("begin in the folder of the session in front, where none was chosen yet", () => {
+    const nothing = { folders: [], worktrees: [] };
+    const front = { workingDir: "/f" } as Session;
+    expect(firstDraft(entries, nothing, {}, front).workingDir).toBe("/f");
+    expect(
+      firstDraft(entries, nothing, {}, { ...front, remote: { host: "h" } } as unknown as Session).workingDir,
+    ).toBe("");
+    expect(firstDraft(entries, { ...nothing, folders: ["/a"] }, {}, front).workingDir).toBe("/a");
+  });
 });
 
 describe("status", () => {

@@ -5,6 +5,7 @@ import { askQuestion } from "../../ui/ask.ts";
 import type { MenuItem } from "../../ui/menu.ts";
 import { historyOpen, searchOpen } from "../../ui/pages/openpanels.ts";
 import { hasConversationView, openConversation } from "../conversation/fromterminal.ts";
+import { focusPrompt } from "../prompt/focus.ts";
 import type { TerminalView } from "./view.ts";
 
 /** The screen as plain text, for devices on which a grid cannot be selected by finger. */
@@ -35,7 +36,7 @@ export function terminalItems(view: TerminalView): MenuItem[] {
       keys: "Ctrl+Shift+V",
       act: () => void view.clipping.pasteFromClipboard(),
     },
-    { label: "Attach a file", icon: "up", act: () => chooseFiles(view.sessionId) },
+    { label: "Attach a file", icon: "up", act: () => chooseFiles(view.sessionId, focusPrompt) },
     { label: "Select all", act: () => view.screen.terminal.selectAll() },
     { label: "Show as text", icon: "lines", act: () => void showText(view) },
     {
