@@ -7,6 +7,7 @@ import { Icon } from "../../ui/Icon.tsx";
 import { IconButton } from "../../ui/IconButton.tsx";
 import { InlineForm } from "./CreatePane.tsx";
 import { joinPath, splitPath } from "./rules.ts";
+import "./worktree.css";
 
 interface Browsing {
   found: BrowseResponse | undefined;

@@ -8,6 +8,7 @@ import { reportMissingParts } from "./missingparts.ts";
 import { formatCloneProgress, suggestCaseName, validateCaseName } from "./rules.ts";
 import { caseList as known } from "./state.ts";
 import type { CaseResponse, CloneResponse, CloneCaseBody } from "../../api/types.ts";
+import "./worktree.css";
 
 function useClone(onMade: (made: CaseResponse) => void) {
   const [running, setRunning] = useState<string>();

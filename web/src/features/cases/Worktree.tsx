@@ -1,6 +1,7 @@
 /** Whether the session gets a folder of its own on a branch of its own. */
 import { PlainInput } from "../../ui/PlainInput.tsx";
 import { useState } from "preact/hooks";
+import "./worktree.css";
 
 interface Props {
   branch: string;

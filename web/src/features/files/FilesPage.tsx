@@ -19,6 +19,7 @@ import { useRead } from "../../store/resource.ts";
 import { TreePane } from "./TreePane.tsx";
 import { UploadBar } from "./UploadBar.tsx";
 import "./files.css";
+import "./preview.css";
 
 const isText = (content: Content): content is Text => "content" in content;
 

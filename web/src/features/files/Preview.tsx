@@ -1,5 +1,6 @@
 /** Previews whose code comes with the first one: of documents, and of PDF. */
 import { lazySlot } from "../../ui/lazySlot.tsx";
+import "./preview.css";
 
 const waiting = (problem: string) =>
   problem === "" ? <p class="files-none">Loading…</p> : <p class="field-problem">{problem}</p>;

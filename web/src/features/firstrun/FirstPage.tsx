@@ -24,6 +24,7 @@ import { AgentList } from "./Agents.tsx";
 import { chooseAgent, EXAMPLES, type FolderOffer, offerAgents, offerFolders } from "./firstrun.ts";
 import { signIns } from "./state.ts";
 import { Tips } from "./Tips.tsx";
+import "../../ui/pages/styles.ts";
 import "../../ui/styles/records.css";
 import "../cases/picker.css";
 import "./firstrun.css";

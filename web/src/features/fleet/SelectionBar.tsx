@@ -17,6 +17,7 @@ import { recolor } from "../sessions/actions.ts";
 import { closeAll, interrupt } from "../sessions/bulk.ts";
 import { COLORS } from "../sessions/status.ts";
 import { choose, chosen, clearSelection } from "./selection.ts";
+import "./fleet.css";
 
 const CELLS_MAX = Math.max(...COUNTS);
 

@@ -2,6 +2,8 @@ import type { ComponentChildren } from "preact";
 import { Icon } from "../../ui/Icon.tsx";
 import { Segments } from "../../ui/Segments.tsx";
 import { useDraftText } from "../../ui/useDraftText.ts";
+import "../../ui/pages/styles.ts";
+import "./fields.css";
 import { type Mark, marks, type SettingName, getShownText, undo } from "./saving.ts";
 
 const markId = (name: SettingName): string => `mark-${name}`;

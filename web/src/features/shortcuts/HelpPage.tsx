@@ -1,4 +1,5 @@
 import { listHelp } from "./commands.ts";
+import "../../ui/pages/styles.ts";
 
 export function HelpPage() {
   return (

@@ -22,6 +22,7 @@ import { readWhole } from "../raw.ts";
 import type { Opened, Media } from "../state.ts";
 import { formatBytes } from "../../../lib/format.ts";
 import { downloadFile } from "../requests.ts";
+import "../preview.css";
 import "./pdf.css";
 
 interface PagesProps {

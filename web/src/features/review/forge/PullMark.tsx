@@ -2,6 +2,7 @@
 import type { Session } from "../../../api/types.ts";
 import { openReview } from "../open.ts";
 import { chooseMark, describeMark, marks } from "./marks.ts";
+import "../chip.css";
 import "./mark.css";
 
 /** In the sidebar the row itself is the button. */
