@@ -53,19 +53,21 @@ class StallLife:
     """One session.
 
     @ivar found: the reason of its first stall, and the seconds after which it was found.
+    @ivar has_asked: it waits for a person, who is told; that is no stall.
     """
 
     case: StallCase
     path: str
     found: tuple[str, float] | None = None
     has_ended: bool = False
+    has_asked: bool = False
 
     def is_right(self) -> bool:
         """Whether a stall was found as it is, and none where there was none."""
         if self.found is not None:
             return self.found[0] in self.case.reasons
-        # What a CLI ends by itself does not hang.
-        return not self.case.reasons or self.has_ended
+        # What a CLI ends by itself, or asks about, does not hang.
+        return not self.case.reasons or self.has_ended or self.has_asked
 
 
 def _steps(name: str, *calls: Call) -> str:
@@ -155,7 +157,7 @@ class StallFigures:
             found = (
                 "no stall" if life.found is None else f"{life.found[0]} at {life.found[1]:.0f} s"
             )
-            ended = ", the turn ended" if life.has_ended else ""
+            ended = ", the turn ended" if life.has_ended else ", asks" if life.has_asked else ""
             verdict = "right" if life.is_right() else "WRONG"
             print(f"  {verdict}  {life.case.kind}: {found}{ended}", flush=True)
 
@@ -176,6 +178,8 @@ def _look(place: StressHarness, life: StallLife, begun: float) -> None:
     if stall is not None and life.found is None:
         life.found = str(stall["reason"]), time.monotonic() - begun
     life.has_ended = record["status"] == "idle"
+    asking = place.call("GET", "/api/approvals")["approvals"]
+    life.has_asked = any(item["sessionId"] == record["id"] for item in asking)
 
 
 def run(cli: str, seed: int) -> StallFigures:
@@ -196,7 +200,7 @@ def run(cli: str, seed: int) -> StallFigures:
         def is_over() -> bool:
             for life in figures.lives:
                 _look(place, life, begun)
-            return all(life.found or life.has_ended for life in figures.lives)
+            return all(life.found or life.has_ended or life.has_asked for life in figures.lives)
 
         try:
             wait_until("the end of every case", is_over, patience=WATCHED, every=2.0)
