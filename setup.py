@@ -10,7 +10,8 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import ClassVar
@@ -148,14 +149,19 @@ class BuildKeepers(BuildKeeper):
 
     def run(self) -> None:
         """@raise ExecError: the compiler failed."""
-        for machine in MACHINES:
-            target = find_keeper(machine)
-            if is_compiled(target):
-                continue
-            compiler = [sys.executable, "-m", "ziglang", "cc", f"--target={machine}-linux-musl"]
-            trouble = compile_keeper(compiler, ("-static", "-s"), target)
-            if trouble is not None:
-                raise ExecError(f"the keeper for {machine} is not built: {trouble}")
+        missing = [each for each in MACHINES if not is_compiled(find_keeper(each))]
+        # It would keep 90 MB in the home folder, and find them again by its own path only.
+        with tempfile.TemporaryDirectory(prefix="tservice-zig-") as cache:
+            for machine in missing:
+                self.compile_for(machine, cache)
+
+    def compile_for(self, machine: str, cache: str) -> None:
+        """Compile the keeper for one machine, with what the compiler itself builds in C{cache}."""
+        compiler = [sys.executable, "-m", "ziglang", "cc", f"--target={machine}-linux-musl"]
+        where = {"ZIG_GLOBAL_CACHE_DIR": cache, "ZIG_LOCAL_CACHE_DIR": cache}
+        trouble = compile_keeper(compiler, ("-static", "-s"), find_keeper(machine), where)
+        if trouble is not None:
+            raise ExecError(f"the keeper for {machine} is not built: {trouble}")
 
 
 class BuildPy(build_py):
@@ -213,12 +219,23 @@ def is_compiled(target: Path) -> bool:
     return target.exists() and target.stat().st_mtime_ns > source.stat().st_mtime_ns
 
 
-def compile_keeper(compiler: list[str], linking: Sequence[str], target: Path) -> str | None:
-    """Run a compiler; C{None}, or why it failed."""
+def compile_keeper(
+    compiler: list[str],
+    linking: Sequence[str],
+    target: Path,
+    variables: Mapping[str, str] | None = None,
+) -> str | None:
+    """Run a compiler with more variables; C{None}, or why it failed."""
     source = str(KEEPER.with_name("keeper.c"))
     command = [*compiler, *C_FLAGS, *linking, "-o", str(target), source]
     try:
-        ended = subprocess.run(command, capture_output=True, text=True, check=False)
+        ended = subprocess.run(
+            command,
+            env={**os.environ, **(variables or {})},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
     except OSError as error:
         return str(error)
     return ended.stderr if ended.returncode else None
