@@ -24,7 +24,7 @@ from tests.agents.netns import loopback_only
 from tests.agents.recipes import RECIPES
 from tests.agents.stub.record import digest
 from tests.integration.events import EventLog
-from tests.integration.harness import PATIENCE, DaemonHarness, wait_until_gone
+from tests.integration.harness import PATIENCE, DaemonHarness, name_pane_variables, wait_until_gone
 from tests.waiting import SettledCondition, wait_until
 
 SHORT = 3
@@ -149,7 +149,7 @@ class FamilyCase(SynchronousTestCase):
 
     def start(self, cli: str, env: dict[str, str]) -> None:
         own = {name: env.pop(name) for name in self.manner.pane_env}
-        self.daemon.environment |= {**own, "SERVICE_PANE_ENV": ",".join(own)}
+        self.daemon.environment |= {**own, "SERVICE_PANE_ENV": name_pane_variables(*own)}
         self.daemon.start()
         created = self.call(
             "POST",

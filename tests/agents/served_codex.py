@@ -15,7 +15,7 @@ from tests.agents.contract_harness import skip_reason
 from tests.agents.harness import AgentEnvironmentHarness
 from tests.agents.netns import loopback_only
 from tests.agents.recipes import RECIPES
-from tests.integration.harness import DaemonHarness
+from tests.integration.harness import DaemonHarness, name_pane_variables
 
 
 @contextmanager
@@ -45,6 +45,6 @@ def serve_codex(
         held.callback(daemon.close)
         daemon.home = world.place.home
         env = RECIPES["codex"](world.place, trusted=True).env
-        daemon.environment |= {**env, "SERVICE_PANE_ENV": ",".join(env)}
+        daemon.environment |= {**env, "SERVICE_PANE_ENV": name_pane_variables(*env)}
         daemon.start()
         yield world, daemon

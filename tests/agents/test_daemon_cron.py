@@ -14,7 +14,7 @@ from tests.agents.cli_cache import CliUnavailable, install_cli
 from tests.agents.harness import AgentEnvironmentHarness
 from tests.agents.netns import loopback_only
 from tests.agents.recipes import RECIPES
-from tests.integration.harness import PATIENCE, DaemonHarness
+from tests.integration.harness import PATIENCE, DaemonHarness, name_pane_variables
 
 PROMPTS = {"paste": "SAY: pasted by a job", "typed": "SAY: typed by a job"}
 
@@ -37,7 +37,7 @@ class ClaudeJobTests(SynchronousTestCase):
             AgentEnvironmentHarness("claude", Path(folder), isolated=isolated)
         )
         launch = RECIPES["claude"](self.world.place, trusted=False)
-        names = ",".join(launch.env)
+        names = name_pane_variables(*launch.env)
         path = f"{binary.parent}:{os.environ['PATH']}"
         self.daemon = DaemonHarness(**{**launch.env, "PATH": path, "SERVICE_PANE_ENV": names})
         held.callback(self.daemon.close)

@@ -21,7 +21,7 @@ from tests.agents.harness import AgentEnvironmentHarness
 from tests.agents.key_filter import install_sieve
 from tests.agents.netns import loopback_only
 from tests.agents.recipes import RECIPES
-from tests.integration.harness import PATIENCE, DaemonHarness
+from tests.integration.harness import PATIENCE, DaemonHarness, name_pane_variables
 from tests.waiting import wait_until
 
 HELD = 4 * PATIENCE
@@ -57,7 +57,7 @@ class LostEnterTests(SynchronousTestCase):
         install_sieve(Path(folder) / "sieve", self.gate, binary)
         path = f"{folder}/sieve:{binary.parent}:{os.environ['PATH']}"
         launch = RECIPES[cli](self.world.place, trusted=True)
-        names = ",".join(launch.env)
+        names = name_pane_variables(*launch.env)
         self.daemon = DaemonHarness(**{**launch.env, "PATH": path, "SERVICE_PANE_ENV": names})
         held.callback(self.daemon.close)
         self.daemon.home = self.world.place.home

@@ -244,6 +244,14 @@ class DaemonHarness:
         }
 
 
+def name_pane_variables(*names: str) -> str:
+    """A value of C{SERVICE_PANE_ENV} that has agents unpack their libraries in the daemon's folder.
+
+    An agent that is killed leaves them; in /tmp they would stay.
+    """
+    return ",".join((*names, "TMPDIR"))
+
+
 def job_in(case: str, prompt: str) -> dict[str, Any]:
     """The body of a scheduled job in a case: a shell that is told C{prompt}."""
     return {

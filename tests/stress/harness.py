@@ -15,7 +15,7 @@ from tests.agents.cli_cache import install_cli, install_version
 from tests.agents.harness import AgentEnvironmentHarness
 from tests.agents.netns import loopback_only
 from tests.agents.recipes import RECIPES
-from tests.integration.harness import PATIENCE, DaemonHarness
+from tests.integration.harness import PATIENCE, DaemonHarness, name_pane_variables
 
 HELD = 3 * PATIENCE
 """Seconds for which the service may hold a prompt, and then wait for what comes of it."""
@@ -118,7 +118,7 @@ def _placed(cli: str, binary: Path, isolated: bool) -> Iterator[StressHarness]:
         own = {name: launch.env[name] for name in MANNERS[cli].pane_env}
         daemon = DaemonHarness(PATH=f"{binary.parent}:{os.environ['PATH']}", **own)
         held.callback(daemon.close)
-        daemon.environment |= {"SERVICE_PANE_ENV": ",".join(own)} if own else {}
+        daemon.environment |= {"SERVICE_PANE_ENV": name_pane_variables(*own)}
         daemon.home = world.place.home
         daemon.start()
         env = {name: value for name, value in launch.env.items() if name not in own}
