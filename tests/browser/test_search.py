@@ -25,6 +25,8 @@ AT_ONCE = """([key, text]) => new Promise((done) => {
   port2.postMessage("");
 })"""
 
+INK = "(grid) => getComputedStyle(grid.querySelector('.xterm-rows')).color"
+
 # The colour of most pixels in a picture.
 MOST = """async (picture) => {
   const image = await createImageBitmap(await (await fetch(picture)).blob());
@@ -163,3 +165,6 @@ class TerminalSearchTests(BrowserCase):
         grid = page.locator("[data-testid=history-grid][data-painted]")
         grid.wait_for()
         wait_until_on_page(page, "its rows", lambda: "early-1" in grid.evaluate(READ)["screen"])
+        dark = grid.evaluate(INK)
+        page.emulate_media(color_scheme="light")
+        wait_until_on_page(page, "the other colours", lambda: grid.evaluate(INK) != dark)

@@ -1,4 +1,5 @@
 /** A session's whole history, read-only, with the service's own search. */
+import { effect } from "@preact/signals";
 import type { Terminal } from "@xterm/xterm";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { SearchMatchResponse, TerminalResponse as Capture } from "../../api/types.ts";
@@ -8,7 +9,7 @@ import { StageFrame } from "../../ui/pages/StageFrame.tsx";
 import { plural } from "../../lib/format.ts";
 import { darkSystem, prefs } from "../../store/prefs.ts";
 import { hasConversationView, openConversation } from "../conversation/fromterminal.ts";
-import { createScreen, SCROLLBAR } from "../terminal/create.ts";
+import { createScreen, optionsOf, SCROLLBAR } from "../terminal/create.ts";
 import { getReportedWidths } from "../terminal/text/widths.ts";
 import { historyOpen } from "../../ui/pages/openpanels.ts";
 import { answerReads } from "../terminal/readhook.ts";
@@ -56,6 +57,14 @@ function openCapture(sessionId: string, host: HTMLElement, capture: Capture, pai
     scroll: (lines) => terminal.scrollLines(lines),
   }).attach(host);
   return terminal;
+}
+
+/** The theme may change while the history is shown. */
+function followColours(terminal: Terminal): () => void {
+  return effect(() => {
+    const { theme, minimumContrastRatio } = optionsOf(prefs.value, darkSystem.value, false);
+    Object.assign(terminal.options, { theme, minimumContrastRatio });
+  });
 }
 
 function SearchMatchResponse({
@@ -127,7 +136,11 @@ export function HistoryView({ sessionId, query: first }: HistoryProps) {
     if (!capture || !host.current) return;
     const opened = openCapture(sessionId, host.current, capture, () => setReady(true));
     terminal.current = opened;
-    return () => opened.dispose();
+    const unsubscribe = followColours(opened);
+    return () => {
+      unsubscribe();
+      opened.dispose();
+    };
   }, [capture]);
   const go = (match: SearchMatchResponse) => {
     const shown = terminal.current;
