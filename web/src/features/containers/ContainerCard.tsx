@@ -118,7 +118,7 @@ function Shown({ box, own, busy, onRecreate }: ShownProps) {
       {state.text !== undefined && <p class="container-text">{state.text}</p>}
       {box.warnings?.map((warning) => (
         <p key={warning} class="container-text container-warning" data-testid="container-warning">
-          <Icon name="alert" size={14} /> {warning}
+          <Icon name="alert" size={14} /> <span>{warning}</span>
         </p>
       ))}
       <dl class="container-figures">
