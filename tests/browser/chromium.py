@@ -12,6 +12,7 @@ import functools
 import os
 import shutil
 import signal
+import tempfile
 import threading
 from collections.abc import Iterator
 from unittest import SkipTest
@@ -101,6 +102,8 @@ class ChromiumPool:
         found = shared_playwright().chromium.launch(
             executable_path=chromium_path(whole=self._whole),
             args=self._arguments,
+            # It keeps reports of crashes and settings there.
+            env={**os.environ, "HOME": tempfile.gettempdir()},
             timeout=PATIENCE * 1000,
         )
         session = found.new_browser_cdp_session()
