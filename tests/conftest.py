@@ -9,11 +9,13 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+from xdist.workermanage import NodeManager
 
 from tests import evidence, run_figures
 from tests.examples import IS_LONG
 from tests.run_folder import RunLeftovers, make_run_folder, remove_run_folder
 from tests.run_order import order_tests
+from tests.waiting import PATIENCE
 from tools.generated import write_generated_code
 
 # How long an example takes is the machine's business, which may be busy with other tests.  The
@@ -27,6 +29,10 @@ settings.register_profile(
     database=None,
 )
 settings.load_profile("busy")
+
+# A worker ends browsers and engines that its tests shared.  By default it is killed 10 seconds
+# after its last test, and what it has not ended by then runs on.
+NodeManager.EXIT_TIMEOUT = 2 * PATIENCE
 
 
 _RUN_FOLDER = pytest.StashKey[Path]()

@@ -7,10 +7,11 @@ import subprocess
 from pathlib import Path
 
 from twisted.trial.unittest import SynchronousTestCase
+from xdist.workermanage import NodeManager
 
 from tests import run_folder
 from tests.run_folder import RunLeftovers, find_processes, remove_run_folder
-from tests.waiting import wait_until
+from tests.waiting import PATIENCE, wait_until
 
 
 class RunFolderTests(SynchronousTestCase):
@@ -49,3 +50,6 @@ class RunFolderTests(SynchronousTestCase):
         process = self.start()
         remove_run_folder(self.folder)
         self.assertIsNone(process.poll())
+
+    def test_workers_may_end_what_they_share(self) -> None:
+        self.assertGreaterEqual(NodeManager.EXIT_TIMEOUT, PATIENCE)
