@@ -27,6 +27,9 @@ from tests.integration.events import EventLog
 from tests.integration.harness import PATIENCE, DaemonHarness, name_pane_variables, wait_until_gone
 from tests.waiting import SettledCondition, wait_until
 
+AT_WORK = ("title: ", "working line: ", "status file: busy")
+AT_REST = ("composer on the screen", "status file: idle")
+"""How the reasons begin: of the screen, or of the file that pi writes."""
 SHORT = 3
 """Turns that are over at once."""
 CODEX_SAID = [
@@ -245,11 +248,11 @@ class FamilyCase(SynchronousTestCase):
         self.assertTrue(found["delivered"], self.screen())
         # On a busy machine opencode takes longer over it than a wait may last.
         self.assertIn(found["wait"]["signal"], ("working", None))
-        self.assertEqual("busy", self.reason("title: ", "working line: ")["status"])
+        self.assertEqual("busy", self.reason(*AT_WORK)["status"])
         self.world.stub.release("door")
         path = f"{self.path}/wait-output?match=until+released&from=buffer&timeout={WAIT}"
         self.assertTrue(self.call("GET", path)["wait"]["matched"], self.screen())
-        self.assertEqual("idle", self.reason("composer on the screen")["status"])
+        self.assertEqual("idle", self.reason(*AT_REST)["status"])
         told = ["session:working", "session:idle"]
         self.until(
             "both signals",
@@ -282,7 +285,7 @@ class FamilyCase(SynchronousTestCase):
             found = self.prompt(text, wait="idle", waitTimeout=WAIT)
             self.assertTrue(found["delivered"])
             self.until("its turn", partial(self.answered, text))
-            self.reason("composer on the screen")
+            self.reason(*AT_REST)
 
     def answered(self, text: str) -> bool:
         """Whether the newest turn is that of the prompt, white space aside, and over."""
@@ -297,13 +300,13 @@ class FamilyCase(SynchronousTestCase):
             self.keys("Enter")
         self.until("the file", lambda: self.made("made.txt"))
         self.until("the closing words", lambda: "Done with the tool" in self.screen())
-        self.reason("composer on the screen")
+        self.reason(*AT_REST)
 
     def a_command_refused(self) -> None:
         self.prompt("RUN: touch other.txt")
         self.reason("permission dialog: ")
         self.keys(*self.manner.refuse)
-        self.assertEqual("idle", self.reason("composer on the screen")["status"])
+        self.assertEqual("idle", self.reason(*AT_REST)["status"])
         self.assertFalse(self.made("other.txt"))
 
     def what_was_said(self, cli: str) -> None:
@@ -374,7 +377,7 @@ class FamilyCase(SynchronousTestCase):
             self.keys("Enter")
         self.until("its list", lambda: self.listed() == [LISTED_TODO])
         self.assertEqual(LISTED_TODO, self.record()["currentTask"])
-        self.reason("composer on the screen")
+        self.reason(*AT_REST)
 
     def listed(self) -> list[str]:
         return [each["text"] for each in self.record().get("todos", [])]
@@ -384,7 +387,7 @@ class FamilyCase(SynchronousTestCase):
         self.call("POST", f"{self.path}/start")
         # Gemini CLI draws a composer before it takes the conversation up, and drops what is typed.
         self.until("what was said before", lambda: "Done with the tool" in self.screen())
-        self.reason("composer on the screen")
+        self.reason(*AT_REST)
         found = self.prompt("SAY: again", wait="idle", waitTimeout=WAIT)
         self.assertEqual("idle", found["wait"]["signal"], self.screen())
         self.until("its turn", partial(self.answered, "SAY: again"))
@@ -401,7 +404,7 @@ class FamilyCase(SynchronousTestCase):
 
     def it_begins_anew(self) -> None:
         self.call("POST", f"{self.path}/start", fresh=True)
-        self.reason("composer on the screen")
+        self.reason(*AT_REST)
         found = self.prompt("SAY: anew", wait="idle", waitTimeout=WAIT)
         self.assertEqual("idle", found["wait"]["signal"], self.screen())
         self.until("another conversation", lambda: len(self.record()["conversationIds"]) == 2)

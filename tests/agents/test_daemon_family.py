@@ -6,9 +6,11 @@ turn, a command allowed and one refused, the exit, a crash.
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
-from tests.agents.driven_family import FamilyCase
+from tests.agents.driven_family import AT_REST, WAIT, FamilyCase
 
 
 @pytest.mark.essential
@@ -32,6 +34,17 @@ class FirstSessionTests(FamilyCase):
 
     def test_pi_completes_its_first_session(self) -> None:
         self.run_first_session("pi")
+
+    def test_pi_writes_its_status_to_a_file(self) -> None:
+        self.begin("pi")
+        file = self.daemon.data / "channels" / f"{self.path.rpartition('/')[2]}.json"
+        self.prompt("HOLD: door", wait="working", waitTimeout=WAIT)
+        self.until("its work", lambda: json.loads(file.read_text())["status"] == "busy")
+        self.world.stub.release("door")
+        self.until("its end", lambda: json.loads(file.read_text())["status"] == "idle")
+        self.assertEqual("idle", self.reason(*AT_REST)["status"])
+        self.daemon.request("DELETE", self.path).data()
+        self.until("nothing left", lambda: not file.exists())
 
 
 @pytest.mark.long(minutes=9)

@@ -78,7 +78,7 @@ def build_agents(
     preparation, trust = _build_launch_preparation(ground, clis, sessions)
     hooks = HookIntake(clock, hub, sessions, clis, agents, store, proofs)
     servers = build_server_channels(ground, agents, clis, hooks)
-    status = build_status_channel(ground, agents, clis, sessions, servers.servers)
+    status = build_status_channel(ground, agents, clis, sessions, servers.servers, servers.sockets)
     telemetry = TelemetryIntake(clock, hub, sessions, store)
     channel = build_decision_channel(ground, hooks, sessions, servers.servers)
 

@@ -33,7 +33,7 @@ from tservice.clis.agents.adapter_registry import (
 )
 from tservice.clis.agents.conversation_store import ConversationStore
 from tservice.clis.agents.model_injection import Injection, InjectionTarget
-from tservice.clis.agents.server_channel import ServerChannel
+from tservice.clis.agents.server_channel import STATUS_SUFFIX, ServerChannel
 from tservice.clis.capabilities import (
     AnswerKeys,
     CliCapabilities,
@@ -61,6 +61,7 @@ __all__ = [
     "ONE_SHOT_COMMANDS",
     "PRIMARY",
     "SERVER_CHANNELS",
+    "STATUS_SUFFIX",
     "AgentControl",
     "AnswerKeys",
     "CliCapabilities",

@@ -221,10 +221,11 @@ class CliRegistry:
         self, mode: str, plan: LaunchPlan, place: Location
     ) -> ServerChannel | None:
         channel, entry = SERVER_CHANNELS.get(mode), self.get_entry(mode)
-        if channel is None or entry is None or channel.replaces not in plan.argv:
+        if channel is None or entry is None:
             return None
+        usual = () if channel.replaces is None else (channel.replaces,)
         # Further words of a user's own command may be meant for the server, too.
-        if entry.argv[1:] != (channel.replaces,):
+        if entry.argv[1:] != usual or not set(usual) <= set(plan.argv):
             return None
         version = await self._read_version(mode, plan, place)
         return None if version is None or is_before(version, channel.since) else channel

@@ -65,10 +65,12 @@ def build_decision_channel(
 class ServerChannels:
     """Channels to the servers of Codex' sessions.
 
+    @ivar sockets: where the servers listen, and agents write their status.
     @ivar servers: listens to the servers.
-    @ivar launch: starts sessions with a server.
+    @ivar launch: starts sessions with a channel.
     """
 
+    sockets: CodexSockets
     servers: CodexServers
     launch: ServerLaunch
 
@@ -88,7 +90,7 @@ def build_server_channels(
         agents.capture_screen,
     )
     launch = ServerLaunch(ground.settings, clis, ground.locations, files, sockets)
-    return ServerChannels(servers=servers, launch=launch)
+    return ServerChannels(sockets=sockets, servers=servers, launch=launch)
 
 
 def build_status_channel(
@@ -97,6 +99,7 @@ def build_status_channel(
     clis: ICliRegistry,
     sessions: Callable[[], ISessions],
     servers: CodexServers,
+    sockets: CodexSockets,
 ) -> StatusChannel:
     """Return the channel for the status that agents report beside hooks and screens."""
     watches = FolderWatches(ground.reactor)
@@ -110,6 +113,7 @@ def build_status_channel(
         ground.locations,
         lambda tell: StatusFolders(ground.reactor, watches.watch_folder, run, tell),
         servers,
+        sockets.get_path,
     )
 
 

@@ -47,9 +47,10 @@ class _Followed:
 
 
 class StatusChannel:
-    """Observer of the status files of Claude Code and the servers of Codex on this machine.
+    """Observer of the status files of Claude Code and pi and the servers of Codex.
 
-    In containers and on remote hosts the process ids and files are others, so nothing is read.
+    On this machine only: in containers and on remote hosts the process ids and files are others, so
+    nothing is read.
 
     @ivar disagreements: number of differences between report and screen that were reported.
     """
@@ -66,8 +67,11 @@ class StatusChannel:
         places: LocationRegistry,
         make_folders: Callable[[Callable[[str, int, bytes], None]], StatusFolders],
         servers: CodexServers,
+        get_path: Callable[[str], Path | None],
     ) -> None:
-        """@param make_folders: makes the registry of followed files, which calls the argument."""
+        """@param make_folders: makes the registry of followed files, which calls the argument.
+        @param get_path: returns the path of a session's socket.
+        """
         self._sessions = sessions
         self._agents = agents
         self._clis = clis
@@ -75,6 +79,7 @@ class StatusChannel:
         self._places = places
         self._folders = make_folders(self._handle_content)
         self._servers = servers
+        self._get_path = get_path
         servers.on_status = self._handle_status
         self._followed: dict[str, _Followed] = {}
         self._evidence, self._checks = NamedTimers(clock), NamedTimers(clock)
@@ -131,16 +136,30 @@ class StatusChannel:
         return followed
 
     def _find_file(self, session: Session) -> StatusFile | None:
-        entry = self._clis.get_entry(session.mode)
-        has_file = entry is not None and entry.capabilities.hooks is not HookSupport.NONE
-        if session.pid is None or not has_file:
+        path = self._find_file_path(session)
+        if session.pid is None or path is None:
+            return None
+        return StatusFile(
+            place=self._places.find_earlier_location(session.location_id),
+            folder=path.parent,
+            name=path.name,
+            pid=session.pid,
+            owner=session.owner,
+        )
+
+    def _find_file_path(self, session: Session) -> Path | None:
+        """Return the path of the file to which the session's agent writes its status, if any."""
+        channel, entry = SERVER_CHANNELS.get(session.mode), self._clis.get_entry(session.mode)
+        if channel is not None:
+            path = self._get_path(session.id) if channel.writes_file else None
+            own = session.location_id == OWN_LOCATION
+            return None if path is None or not own else channel.choose_path(path)
+        if entry is None or entry.capabilities.hooks is HookSupport.NONE:
             return None
         place = self._places.find_earlier_location(session.location_id)
         moved = self._find_moved_folder(session, place.id)
         base = Path(moved) if moved.startswith("/") else place.home / ".claude"
-        return StatusFile(
-            place=place, folder=base / "sessions", pid=session.pid, owner=session.owner
-        )
+        return base / "sessions" / f"{session.pid}.json"
 
     def _has_channel(self, session: Session) -> bool:
         off = session.mode in self._settings.get().agent_channels_off
@@ -149,7 +168,8 @@ class StatusChannel:
 
     def _may_have_server(self, session: Session) -> bool:
         own = session.location_id == OWN_LOCATION
-        return own and session.mode in SERVER_CHANNELS
+        channel = SERVER_CHANNELS.get(session.mode)
+        return own and channel is not None and not channel.writes_file
 
     def _find_moved_folder(self, session: Session, place: LocationId) -> str:
         """Return the value of C{CLAUDE_CONFIG_DIR} in the session's pane; C{""} if it is unset."""
@@ -176,7 +196,10 @@ class StatusChannel:
     # -- evidence
 
     def _handle_content(self, session_id: str, pid: int, content: bytes) -> None:
-        self._handle_status(session_id, parse_status(content, pid))
+        followed = self._followed.get(session_id)
+        if followed is not None and followed.file is not None:
+            is_shared = followed.file.name == f"{pid}.json"
+            self._handle_status(session_id, parse_status(content, pid if is_shared else None))
 
     def _handle_status(self, session_id: str, status: ReportedStatus | None) -> None:
         followed = self._followed.get(session_id)

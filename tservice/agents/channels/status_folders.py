@@ -35,11 +35,13 @@ class StatusFile:
     """Status file of one process.
 
     @ivar folder: the folder that contains it.
+    @ivar name: its name in that folder.
     @ivar owner: the account of the session in which the process runs.
     """
 
     place: Location
     folder: Path
+    name: str
     pid: int
     owner: str | None
 
@@ -54,6 +56,7 @@ class _Content:
 class _Folder:
     file: StatusFile
     sessions: dict[int, str] = field(factory=dict)
+    names: dict[int, str] = field(factory=dict)
     stamps: dict[int, Stamp | None] = field(factory=dict)
     stop: Callable[[], None] | None = None
     next_try: float = 0.0
@@ -97,6 +100,7 @@ class StatusFolders:
             key = (file.place.id, file.folder)
             folder = self._folders.setdefault(key, _Folder(file))
             folder.sessions[file.pid] = session_id
+            folder.names[file.pid] = file.name
             folder.stamps[file.pid] = None
             self._files[session_id] = file
             folder.next_try = 0.0
@@ -113,7 +117,7 @@ class StatusFolders:
             return
         key = (file.place.id, file.folder)
         folder = self._folders[key]
-        del folder.sessions[file.pid], folder.stamps[file.pid]
+        del folder.sessions[file.pid], folder.names[file.pid], folder.stamps[file.pid]
         if not folder.sessions:
             del self._folders[key]
             if folder.stop is not None:
@@ -166,8 +170,9 @@ class StatusFolders:
 
     async def _read_changed(self, folder: _Folder) -> None:
         stamps, path = dict(folder.stamps), folder.file.folder
+        files = {pid: path / name for pid, name in folder.names.items()}
         found = await self._run(
-            folder.file.place, lambda: _read_changes(path, stamps), str(path), folder.file.owner
+            folder.file.place, lambda: _read_changes(files, stamps), str(path), folder.file.owner
         )
         for pid, change in found.items():
             session_id = folder.sessions.get(pid)
@@ -176,11 +181,13 @@ class StatusFolders:
                 self._tell(session_id, pid, change.content)
 
 
-def _read_changes(folder: Path, stamps: Mapping[int, Stamp | None]) -> dict[int, _Content]:
+def _read_changes(
+    files: Mapping[int, Path], stamps: Mapping[int, Stamp | None]
+) -> dict[int, _Content]:
     """Return the files that differ from their stamps, by process."""
     found = {}
     for pid, before in stamps.items():
-        path = folder / f"{pid}.json"
+        path = files[pid]
         stamp = _get_stamp(path)
         if stamp != before:
             found[pid] = _Content(stamp=stamp, content=b"" if stamp is None else _read_file(path))

@@ -76,6 +76,9 @@ class StatusChannelTests(AgentHarnessCase):
         self.heard: list[Callable[[], None]] = []
         self.refuses = False
         ground = self.machine.ground()
+        channels = build_server_channels(
+            ground, self.agents.agents, self.machine.clis, self.agents.hooks
+        )
         self.channel = StatusChannel(
             self.clock,
             lambda: self.sessions,
@@ -84,9 +87,8 @@ class StatusChannelTests(AgentHarnessCase):
             self.machine.settings,
             ground.locations,
             self.make_folders,
-            build_server_channels(
-                ground, self.agents.agents, self.machine.clis, self.agents.hooks
-            ).servers,
+            channels.servers,
+            channels.sockets.get_path,
         )
         self.channel.start(self.machine.hub)
         self.addCleanup(self.channel.close)

@@ -1,4 +1,4 @@
-"""Start of Codex with a server of its own, where nothing else changes by that."""
+"""Start of an agent with a channel, where nothing else changes by that."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tservice.settings.interfaces import ISettings
 
 @implementer(IChannelLaunch)
 class ServerLaunch:
-    """Launches with a server: on this machine, as the service's own user, in a trusted folder."""
+    """Launches with a channel: on this machine, as the service's own user."""
 
     _log = Logger()
 
@@ -55,9 +55,10 @@ class ServerLaunch:
         except (OSError, ServiceError) as error:
             self._log.info("session {id} has no channel: {error}", id=session.id, error=error)
             return plan
-        return evolve(plan, argv=channel.build_argv(plan.argv, path)) if usual else plan
+        argv = channel.build_argv(plan.argv, channel.choose_path(path))
+        return evolve(plan, argv=argv) if usual else plan
 
     def _look(self, channel: ServerChannel, session: Session, plan: LaunchPlan) -> bool:
-        """Return true if the agent behaves as usual with a server. This blocks."""
+        """Return true if the agent behaves as usual with a channel. This blocks."""
         usual = channel.may_start(Path(session.working_dir), plan.env)
         return usual and self._sockets.make_folder()

@@ -1,10 +1,12 @@
-"""Sockets of the servers: one for each session, in a folder that no other user may enter."""
+"""Sockets and status files of sessions, in a folder that no other user may enter."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Awaitable, Callable
 from pathlib import Path
+
+from tservice.clis.interfaces import STATUS_SUFFIX
 
 LONGEST = 100
 """Maximum bytes of a socket's path; with a longer one there is no channel."""
@@ -41,13 +43,14 @@ class CodexSockets:
         return about.st_uid == os.getuid() and about.st_mode & 0o777 == 0o700
 
     async def remove(self, session_id: str) -> None:
-        """Remove a session's socket, and the one that it links to."""
+        """Remove a session's socket, the one that it links to, and the session's status file."""
         path = self.get_path(session_id)
         if path is not None:
             await self._run(lambda: _remove_socket(path))
 
 
 def _remove_socket(path: Path) -> None:
+    path.with_suffix(STATUS_SUFFIX).unlink(missing_ok=True)
     if not path.is_symlink():
         path.unlink(missing_ok=True)
         return

@@ -15,6 +15,7 @@ from tservice.clis.agents.model_injection import (
     ModelInjection,
     to_json,
 )
+from tservice.clis.agents.pi.status_channel import STATUS_CHANNEL
 from tservice.clis.capabilities import CustomModelStyle
 
 
@@ -66,4 +67,5 @@ ADAPTER = AgentAdapter(
             "Do as the text on standard input says.",
         )
     ),
+    server_channel=STATUS_CHANNEL,
 )

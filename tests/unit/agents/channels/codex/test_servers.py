@@ -264,15 +264,21 @@ class EvidenceTests(AgentHarnessCase):
         super().setUp()
         self.server = PlayedServer()
         ground = self.machine.ground()
+        sockets = CodexSockets(Path("/run/channels"), run_here)
         self.servers = CodexServers(
             self.clock,
-            CodexSockets(Path("/run/channels"), run_here),
+            sockets,
             self.server.connect,
             self.agents.hooks.handle_hook_event,
             self.agents.agents.capture_screen,
         )
         self.channel = build_status_channel(
-            ground, self.agents.agents, self.machine.clis, lambda: self.sessions, self.servers
+            ground,
+            self.agents.agents,
+            self.machine.clis,
+            lambda: self.sessions,
+            self.servers,
+            sockets,
         )
         self.channel.start(self.machine.hub)
         self.addCleanup(self.channel.close)
