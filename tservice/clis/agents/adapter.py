@@ -41,7 +41,7 @@ class AgentAdapter:
         them.
     @ivar model_injection: how the CLI is made to use a custom model endpoint.
     @ivar one_shot: how the CLI answers one prompt without a terminal.
-    @ivar server_channel: how the CLI starts with a server that the service listens to.
+    @ivar server_channel: how the CLI starts with a server or a file that tells its status.
     """
 
     mode: str
