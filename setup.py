@@ -150,7 +150,8 @@ class BuildKeepers(BuildKeeper):
     def run(self) -> None:
         """@raise ExecError: the compiler failed."""
         missing = [each for each in MACHINES if not is_compiled(find_keeper(each))]
-        # It would keep 90 MB in the home folder, and find them again by its own path only.
+        # Without a place of its own the compiler keeps 90 MB in the home folder, which no later
+        # build finds: pip installs the compiler at another path each time.
         with tempfile.TemporaryDirectory(prefix="tservice-zig-") as cache:
             for machine in missing:
                 self.compile_for(machine, cache)

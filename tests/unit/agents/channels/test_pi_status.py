@@ -29,6 +29,11 @@ BUSY = (HERE / "pi/120x40_busy_early.txt").read_text("utf-8")
 IDLE = (HERE / "pi/11_after_turn.txt").read_text("utf-8")
 
 
+async def run_now(work: Callable[[], None]) -> None:
+    """Run blocking work at once."""
+    work()
+
+
 class PiStatusTests(AgentHarnessCase):
     """L{StatusChannel}, with a session of pi and a folder whose changes the test announces."""
 
@@ -107,6 +112,13 @@ class PiStatusTests(AgentHarnessCase):
         file = str(self.folder / f"{session.id}.json")
         usual = ("/bin/pi", "--session", "0a")
         self.assertEqual((file, *usual, "--extension", str(EXTENSION)), found[4:])
+
+    def test_status_files_go_with_the_session(self) -> None:
+        names = ("x.json", "x.json.new", "y.json")
+        for name in names:
+            (self.folder / name).touch()
+        self.successResultOf(ensureDeferred(CodexSockets(self.folder, run_now).remove("x")))
+        self.assertEqual(["y.json"], [each.name for each in self.folder.iterdir()])
 
     def test_older_version_starts_as_usual(self) -> None:
         session = self.agent(IDLE, mode="pi")

@@ -50,7 +50,9 @@ class CodexSockets:
 
 
 def _remove_socket(path: Path) -> None:
-    path.with_suffix(STATUS_SUFFIX).unlink(missing_ok=True)
+    # An agent that is killed at that moment leaves the new file beside the old one.
+    for suffix in (STATUS_SUFFIX, f"{STATUS_SUFFIX}.new"):
+        path.with_suffix(suffix).unlink(missing_ok=True)
     if not path.is_symlink():
         path.unlink(missing_ok=True)
         return
